@@ -1,0 +1,1 @@
+"""tocsin: the one ordered line between everything that wants an agent's attention and the agent."""

@@ -1,0 +1,1 @@
+"""Actors: motion. pykka shells around the stages; they decide nothing."""

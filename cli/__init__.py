@@ -1,0 +1,1 @@
+"""The command line: says words to people, decides nothing."""

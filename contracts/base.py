@@ -1,0 +1,22 @@
+"""Two kinds of Struct, and the units that every contract counts in."""
+
+from typing import Literal, NewType
+
+import msgspec
+
+Instant = NewType("Instant", int)
+"""A moment: milliseconds since 1970-01-01 UTC. Fields that hold one end in ``_at`` or ``until``."""
+
+Millis = NewType("Millis", int)
+"""A length of time in milliseconds. Fields that hold one are called ``window`` or ``period``, or say ``after``."""
+
+Traffic = Literal["event", "user", "notice", "mail", "return"]
+"""Whose words these are: a machine's, a person's, the harness's, an agent's, or a person's answer."""
+
+
+class Inbound(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What comes in from outside: strict, an unknown field is an error that names it."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """What we write for ourselves and for readers: tolerant, so that an old reader survives a newer writer."""

@@ -1,0 +1,70 @@
+"""Errors that cross a doorway: each has a code, says whose fault it is and whether to try again."""
+
+from typing import ClassVar, Literal
+
+Fault = Literal["caller", "recipient", "system"]
+
+
+class TocsinError(Exception):
+    """A failure that somebody outside a room has to know of. ``str(error)`` says what to do."""
+
+    code: ClassVar[str] = "tocsin_error"
+    retryable: ClassVar[bool] = False
+    fault: ClassVar[Fault] = "system"
+
+
+class BadInput(TocsinError):
+    """What was given can't be understood; nothing of it was taken."""
+
+    code = "bad_input"
+    fault = "caller"
+
+
+class NoRecipient(TocsinError):
+    """Nobody of that name is here, or it is not clear who is meant. The text lists the lanes there are."""
+
+    code = "no_recipient"
+    fault = "caller"
+
+
+class RecipientDead(TocsinError):
+    """The recipient is gone; a person's message is refused, not lost in silence."""
+
+    code = "recipient_dead"
+    fault = "recipient"
+
+
+class NameTaken(TocsinError):
+    """A live recipient already has that name."""
+
+    code = "name_taken"
+    fault = "caller"
+
+
+class Backpressure(TocsinError):
+    """The line is full and the caller asked not to wait."""
+
+    code = "backpressure"
+    retryable = True
+
+
+class NotRunning(TocsinError):
+    """The line was not started, or has been stopped."""
+
+    code = "not_running"
+    fault = "caller"
+
+
+class SinkBusy(TocsinError):
+    """The sink could not take a delivery now; the line tries again."""
+
+    code = "sink_busy"
+    retryable = True
+    fault = "recipient"
+
+
+class SinkGone(TocsinError):
+    """The sink will never take a delivery again."""
+
+    code = "sink_gone"
+    fault = "recipient"

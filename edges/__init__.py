@@ -1,0 +1,1 @@
+"""Edges: the world. Everything here only feeds the line or only writes what it released."""

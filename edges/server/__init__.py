@@ -1,0 +1,1 @@
+"""Server: the doors of a running line."""

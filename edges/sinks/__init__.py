@@ -1,0 +1,1 @@
+"""Sinks: each writes what the line released, and decides nothing."""

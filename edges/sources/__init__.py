@@ -1,0 +1,1 @@
+"""Sources: bytes and processes become events and signals."""

@@ -1,0 +1,1 @@
+"""The catalogue: rules as data, one TOML file a family group."""

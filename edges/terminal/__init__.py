@@ -1,0 +1,1 @@
+"""Terminal: an agent in a pseudo-terminal, passed through byte by byte."""

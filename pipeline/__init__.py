@@ -1,0 +1,1 @@
+"""Pipeline: every decision, as pure objects that are told the time."""

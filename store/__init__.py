@@ -1,0 +1,1 @@
+"""Store: memory in one SQLite database."""
