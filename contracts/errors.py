@@ -63,6 +63,12 @@ class SinkBusy(TocsinError):
     fault = "recipient"
 
 
+class NotNow(SinkBusy):
+    """Nothing is wrong with the sink and nothing was written: a draft, a dialog. Both gates look again before the next try."""
+
+    code = "not_now"
+
+
 class SinkGone(TocsinError):
     """The sink will never take a delivery again."""
 

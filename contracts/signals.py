@@ -115,6 +115,14 @@ class RecipientRevived(LaneSignal, frozen=True, kw_only=True, tag="recipient_rev
     """A recipient of that name is alive (again)."""
 
 
+class Cleared(LaneSignal, frozen=True, kw_only=True, tag="cleared"):
+    """The condition that a harness notice told of is gone: the same notice may be told again."""
+
+    key: str
+    source: str = "harness"
+    scope: str = ""
+
+
 ScopeFact = (
     ProcessStarted | ProcessExited | RestartRequested | RebuildStarted | RebuildFinished | TransportFailed | GoodResponse
 )

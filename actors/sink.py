@@ -1,0 +1,110 @@
+"""Sinks: each lane's one writer and any number of observers. What may take its time is carried off the stage thread."""
+
+from collections import deque
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from ..contracts.deliveries import Delivery, Receipt
+from ..contracts.errors import SinkGone, TocsinError
+from ..contracts.ports import Shelf, Sink
+from ..pipeline.fanout import Delivered, Send
+from .base import LineActor, attempt
+from .dispatcher import Dispatcher
+from .messages import Answer, CloseLane, Courier, Look, Observe, OpenLane
+from .stage import Ref
+from .supervisor import Supervisor
+
+OBSERVER_BACKLOG = 1_000
+"""Deliveries that a slow observer may be behind; beyond it the oldest is passed over, and counted."""
+
+
+class _Done(msgspec.Struct, frozen=True):
+    """An observer finished with one."""
+
+    observer: str
+
+
+class _Spilled(msgspec.Struct, frozen=True):
+    """The whole of a cut block is in its file, or could not be written."""
+
+    delivery: Delivery
+
+
+class _Observer:
+    def __init__(self, sink: Sink | Shelf) -> None:
+        self.sink = sink
+        self.waiting: deque[Delivery] = deque(maxlen=OBSERVER_BACKLOG)
+        self.busy = False
+        self.missed = 0
+
+
+class SinkActor(LineActor):
+    """Writes what fan-out sends, lane by lane, and tells it what the sink said."""
+
+    fanout: Ref
+
+    def __init__(self, dispatcher: Dispatcher, supervisor: Supervisor, courier: Courier, spill: Sink | None) -> None:
+        super().__init__(dispatcher, supervisor)
+        self._courier, self._spill = courier, spill
+        self._sinks: dict[str, Sink | Shelf] = {}
+        self._observers: dict[str, _Observer] = {}
+
+    def on_receive(self, message: Any) -> Any:
+        match message:
+            case Send():
+                self._send(message.delivery)
+            case _Spilled():
+                self._write(message.delivery)
+            case Delivered():
+                self._show(message.delivery)
+            case _Done():
+                self._next(message.observer)
+            case OpenLane():
+                self._sinks[message.spec.name] = message.sink
+            case CloseLane():
+                self._sinks.pop(message.name, None)
+            case Observe():
+                self._observers[message.name] = _Observer(message.sink)
+            case Look():
+                return {name: observer.missed for name, observer in self._observers.items()}
+        return None
+
+    def _send(self, delivery: Delivery) -> None:
+        """What was cut is on file before anybody reads where it is."""
+        if delivery.spill and self._spill is not None and delivery.attempt == 1:
+            self._courier.carry(self._spill, delivery, lambda _: self.actor_ref.tell(_Spilled(delivery)))
+        else:
+            self._write(delivery)
+
+    def _write(self, delivery: Delivery) -> None:
+        sink = self._sinks.get(delivery.lane)
+        if sink is None:
+            self._answer(delivery, SinkGone(f"the lane {delivery.lane!r} has been closed"))
+        elif isinstance(sink, Shelf):
+            self._answer(delivery, attempt(partial(sink.put, delivery)))
+        else:
+            self._courier.carry(sink, delivery, partial(self._answer, delivery))
+
+    def _answer(self, delivery: Delivery, outcome: Receipt | TocsinError) -> None:
+        self.fanout.tell(Answer(delivery.lane, delivery.id, outcome))
+
+    def _show(self, delivery: Delivery) -> None:
+        for name, observer in self._observers.items():
+            observer.missed += len(observer.waiting) == OBSERVER_BACKLOG
+            observer.waiting.append(delivery)
+            if not observer.busy:
+                self._next(name)
+
+    def _next(self, name: str) -> None:
+        """One at a time, in order: an observer too has one writer."""
+        observer = self._observers[name]
+        observer.busy = False
+        while observer.waiting and not observer.busy:
+            delivery = observer.waiting.popleft()
+            if isinstance(observer.sink, Shelf):
+                attempt(partial(observer.sink.put, delivery))
+            else:
+                observer.busy = True
+                self._courier.carry(observer.sink, delivery, lambda _: self.actor_ref.tell(_Done(name)))

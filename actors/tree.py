@@ -1,0 +1,204 @@
+"""Tree: builds the line's actors and wires them, once. The same tree runs on a thread or is stepped by hand."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pykka
+
+from ..contracts.errors import NotRunning
+from ..contracts.lanes import LaneSpec
+from ..contracts.ports import Clock, Shelf, Sink
+from ..contracts.status import LaneStatus, Status, Tally
+from ..contracts.verdicts import DROPS, Decision, Verdict
+from ..pipeline.classify import Classify
+from ..pipeline.dedup import Dedup
+from ..pipeline.defer import Defer
+from ..pipeline.fanout import FanOut
+from ..pipeline.fingerprint import Fingerprint
+from ..pipeline.hold import Hold
+from ..pipeline.record import DeadLetter, Record
+from ..pipeline.roster import Settings
+from ..pipeline.throttle import Throttle
+from .base import LineActor
+from .dispatcher import Dispatcher
+from .intake import Door, Fed, IntakeActor
+from .line import (
+    ClassifyActor,
+    DedupActor,
+    DeferActor,
+    FanOutActor,
+    FingerprintActor,
+    HoldActor,
+    ThrottleActor,
+)
+from .messages import CloseLane, Courier, Drain, Flush, Look, Observe, OpenLane
+from .recorder import RecorderActor
+from .sink import SinkActor
+from .supervisor import Supervisor
+
+ASK_TIMEOUT = 10.0
+"""Seconds that a question from outside may take."""
+
+
+class Tree:
+    """The actors of one line, and the few ways in which the world may touch them."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        courier: Courier,
+        *,
+        run: str = "t",
+        spill: Sink | None = None,
+        spill_dir: str = "",
+    ) -> None:
+        """``run`` names this run in every id; ``spill`` writes what was cut into ``spill_dir``."""
+        self.dispatcher = Dispatcher(clock)
+        self.supervisor = Supervisor()
+        self.door = Door(settings.intake.limit)
+        on = (self.dispatcher, self.supervisor)
+        self._recorder = RecorderActor.launch(*on, Record(settings.record, run))
+        self._intake = IntakeActor.launch(*on, self.door)
+        self._classify = ClassifyActor.launch(*on, Classify(settings.classify))
+        self._fingerprint = FingerprintActor.launch(*on, Fingerprint(settings.fingerprint))
+        self._dedup = DedupActor.launch(*on, Dedup(settings.dedup))
+        self._throttle = ThrottleActor.launch(*on, Throttle(settings.throttle))
+        self._hold = HoldActor.launch(*on, Hold(settings.hold))
+        self._defer = DeferActor.launch(*on, Defer(settings.defer))
+        self._fanout = FanOutActor.launch(*on, FanOut(settings.fanout, run, spill_dir))
+        self._sinks = SinkActor.launch(*on, courier, spill)
+        self._actors: tuple[LineActor, ...] = (
+            self._intake, self._classify, self._fingerprint, self._dedup, self._throttle, self._hold, self._defer,
+            self._fanout, self._sinks, self._recorder,
+        )  # fmt: skip
+        self._wire()
+
+    def _wire(self) -> None:
+        """Each actor is told its neighbours before the first message; nobody looks one up later."""
+        throttle, intake = self._throttle.actor_ref, self._intake.actor_ref
+        self._intake.classify, self._intake.defer = self._classify.actor_ref, self._defer.actor_ref
+        self._classify.next = self._fingerprint.actor_ref
+        self._fingerprint.next = self._dedup.actor_ref
+        self._dedup.next = throttle
+        self._throttle.next, self._throttle.dedup = self._hold.actor_ref, self._dedup.actor_ref
+        self._hold.next, self._defer.next = self._defer.actor_ref, self._fanout.actor_ref
+        for gate in (self._hold, self._defer):
+            gate.throttle, gate.intake, gate.door = throttle, intake, self.door
+        self._fanout.throttle, self._fanout.sinks = throttle, self._sinks.actor_ref
+        self._sinks.fanout = self._fanout.actor_ref
+        for actor in self._actors:
+            actor.recorder = self._recorder.actor_ref
+
+    def feed(self, items: Sequence[Fed], *, wait: bool = True, timeout: float | None = None) -> None:
+        """In at the door; the only way in."""
+        if self.supervisor.broken is not None:
+            raise NotRunning(f"the line gave up, {self.supervisor.broken.stage} kept failing: {self.supervisor.last_trace}")
+        if items and self.door.put(items, wait=wait and not self.dispatcher.here(), timeout=timeout):
+            self._intake.actor_ref.tell(Drain())
+
+    def open_lane(self, spec: LaneSpec, sink: Sink | Shelf) -> None:
+        """A recipient is here, before this returns."""
+        message = OpenLane(spec, sink)
+        for actor in (self._sinks, self._defer, self._classify):
+            self.ask(actor, message)
+
+    def close_lane(self, name: str) -> None:
+        """It is no more: what is pending for it is dropped, on record."""
+        for actor in (self._classify, self._defer, self._sinks):
+            self.ask(actor, CloseLane(name))
+
+    def observe(self, name: str, sink: Sink | Shelf) -> None:
+        """One more sees what is delivered."""
+        self.ask(self._sinks, Observe(name, sink))
+
+    def flush(self) -> None:
+        """Propose everything now that only waits for its batch."""
+        self.quiesce()
+        self.ask(self._throttle, Flush())
+
+    def quiesce(self) -> None:
+        """Return when everything that was fed before has been decided, as far as it can be at this moment."""
+        while self.ask(self._intake, Look()):
+            pass
+
+    def busy(self) -> bool:
+        """True while something is at the door or on its way to a sink."""
+        self.quiesce()
+        return bool(self.ask(self._fanout, Look()))
+
+    def explain(self, what: str) -> list[Decision]:
+        """The story of a notice (by id) or of an episode (by fingerprint)."""
+        found: list[Decision] = self.ask(self._recorder, Look(what))
+        return found
+
+    def decisions(self, after: int = 0) -> tuple[list[Decision], int]:
+        """The decisions since ``after``, and what to ask after next."""
+        found: tuple[list[Decision], int] = self.ask(self._recorder, Look("decisions", after))
+        return found
+
+    def dead_letters(self) -> list[DeadLetter]:
+        """What could not be told."""
+        found: list[DeadLetter] = self.ask(self._recorder, Look("dead_letters"))
+        return found
+
+    def status(self) -> Status:
+        """The whole line at one instant."""
+        look = Look("balance")
+        balance = self.ask(self._recorder, look)
+        counts = self.ask(self._recorder, Look("counts"))
+        broken = self.supervisor.broken
+        return Status(
+            at=self.dispatcher.clock.now(),
+            fed=balance.fed,
+            delivered=balance.delivered,
+            folded=balance.folded,
+            dropped=balance.dropped,
+            pending=balance.pending,
+            at_the_door=self.door.depth(),
+            lanes=self._lanes(),
+            scopes=self.ask(self._hold, Look()),
+            tallies=tuple(Tally(stage=s, verdict=v, reason=r, count=n) for (s, v, r), n in sorted(counts.items())),
+            dead_letters=len(self.dead_letters()),
+            restarts=self.supervisor.restarts,
+            broken=f"{broken.stage}: {broken.trace}" if broken else "",
+        )
+
+    def _lanes(self) -> tuple[LaneStatus, ...]:
+        standing: dict[str, LaneStatus] = self.ask(self._throttle, Look())
+        recipients: dict[str, str] = self.ask(self._defer, Look())
+        flying: dict[str, str] = self.ask(self._fanout, Look())
+        ends: dict[str, dict[Verdict, int]] = self.ask(self._recorder, Look("lanes"))
+        return tuple(
+            _merged(standing.get(name), name, recipients[name], flying.get(name, ""), ends.get(name, {}))
+            for name in sorted(recipients)
+        )
+
+    def ask(self, actor: LineActor, message: object) -> Any:
+        """Ask from outside. On a line that is stepped by hand, the asker does the stepping."""
+        future = actor.actor_ref.ask(message, block=False)
+        if not self.dispatcher.threaded:
+            self.dispatcher.run_until_idle()
+        return future.get(timeout=ASK_TIMEOUT)
+
+    def stop(self, grace: float) -> bool:
+        """End the stages. True if they ended within ``grace`` seconds."""
+        ended = self.dispatcher.stop(grace)
+        for actor in self._actors:
+            pykka.ActorRegistry.unregister(actor.actor_ref)
+        return ended
+
+
+def _merged(standing: LaneStatus | None, name: str, recipient: str, flying: str, ends: dict[Verdict, int]) -> LaneStatus:
+    standing = standing or LaneStatus(name=name)
+    return LaneStatus(
+        name=name,
+        depth=standing.depth,
+        waits_for=standing.waits_for,
+        until=standing.until,
+        suppressed=standing.suppressed,
+        under_way=flying,
+        recipient=recipient,
+        delivered=ends.get(Verdict.DELIVER, 0),
+        dropped=sum(count for verdict, count in ends.items() if verdict in DROPS),
+    )

@@ -1,0 +1,55 @@
+"""Status: what a person sees of the line when they ask why something has not come yet."""
+
+from .base import Instant, Record
+from .severity import SeverityName
+
+
+class LaneStatus(Record, frozen=True, kw_only=True):
+    """One recipient's queue."""
+
+    name: str
+    depth: int = 0
+    """Notices pending."""
+    waits_for: str = ""
+    """Why the oldest of them waits; empty if nothing is pending."""
+    until: Instant | None = None
+    """When the line looks again at the latest; None: when something changes."""
+    under_way: str = ""
+    """The id of the delivery that the sink is writing."""
+    suppressed: dict[SeverityName, int] = {}
+    """Occurrences that will not be told, to be mentioned in the next block."""
+    recipient: str = "idle"
+    """``idle``, or what keeps the recipient: ``output``, ``turn``, ``dialog``, ``draft``, ``paused``, ``waiting``, ``dead``"""
+    delivered: int = 0
+    dropped: int = 0
+
+
+class Tally(Record, frozen=True, kw_only=True):
+    """How often one stage gave one verdict for one reason."""
+
+    stage: str
+    verdict: str
+    reason: str
+    count: int
+
+
+class Status(Record, frozen=True, kw_only=True):
+    """The whole line. ``fed = delivered + folded + dropped + pending`` (in notices)."""
+
+    at: Instant
+    fed: int
+    delivered: int
+    folded: int
+    dropped: dict[str, int]
+    pending: int
+    at_the_door: int
+    """Fed, and not looked at yet (not part of ``fed``)."""
+    lanes: tuple[LaneStatus, ...]
+    scopes: dict[str, str]
+    """Scope → what it goes through: healthy, rebuild, transport_outage, crashed …"""
+    tallies: tuple[Tally, ...]
+    dead_letters: int
+    restarts: int
+    """Stage restarts after faults that no input explained."""
+    broken: str = ""
+    """Why the line gave up; empty while it works."""

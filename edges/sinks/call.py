@@ -1,0 +1,22 @@
+"""Call: a plain function as a sink, so that an embedder needs no class."""
+
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable
+
+import anyio.to_thread
+
+from ...contracts.deliveries import Delivery, Proof, Receipt
+
+
+class CallSink:
+    """Calls ``function(delivery)``: a coroutine function in the loop, any other in a thread, since it may block."""
+
+    def __init__(self, function: Callable[[Delivery], object] | Callable[[Delivery], Awaitable[object]]) -> None:
+        self._function = function
+
+    async def deliver(self, delivery: Delivery) -> Receipt:
+        """Accepted when the function returns; what it raises is tried again. It may return a ``Receipt`` of its own."""
+        answer = await anyio.to_thread.run_sync(self._function, delivery)
+        if isawaitable(answer):
+            answer = await answer
+        return answer if isinstance(answer, Receipt) else Receipt(proof=Proof.OFFERED)

@@ -1,0 +1,128 @@
+"""Episodes: the bounded memory of what was told, one table a lane."""
+
+from collections import deque
+
+import msgspec
+
+from ..contracts.base import Instant
+from ..contracts.notices import TEXTS_KEPT, Fold, Notice
+from ..contracts.severity import Severity
+from .stage import NEVER
+
+
+class Episode(msgspec.Struct):
+    """A run of the same notice. ``pending``: it passed and is not told yet; repeats count onto the pending entry."""
+
+    fingerprint: str
+    severity: Severity = Severity.INFO
+    first_at: Instant = Instant(0)
+    last_at: Instant = Instant(-NEVER)
+    """When it was last seen; far in the past if it was lost, so that the next occurrence opens it anew."""
+    ringed_at: Instant = Instant(-NEVER)
+    """What ``last_at`` was when its place in the ring was taken."""
+    remind_at: Instant = Instant(NEVER)
+    pending: bool = False
+    since: int = 0
+    """Occurrences since it was last told."""
+    reminders: int = 0
+    fresh: int = 0
+    """Repeats in this chunk that the pending entry does not know of yet."""
+    text: str = ""
+    texts: tuple[str, ...] = ()
+    """Texts of those repeats that differ from the first one's."""
+
+    def open(self, notice: Notice, now: Instant) -> None:
+        """Start anew with this first occurrence."""
+        self.first_at, self.severity, self.reminders = now, notice.severity, 0
+        self._pend(notice, now)
+
+    def reopen(self, notice: Notice, now: Instant) -> None:
+        """Tell again of an episode that lasts."""
+        self.severity = max(self.severity, notice.severity)
+        self._pend(notice, now)
+
+    def _pend(self, notice: Notice, now: Instant) -> None:
+        self.pending, self.since, self.last_at, self.text = True, 0, now, notice.event.text
+        self.remind_at, self.texts = NEVER, ()
+
+    def note(self, notice: Notice) -> None:
+        """Remember a text that differs; one more than ``TEXTS_KEPT`` are enough to know that not all are known."""
+        text = notice.event.text
+        if text != self.text and text not in self.texts and len(self.texts) <= TEXTS_KEPT:
+            self.texts = (*self.texts, text)
+
+    def gather(self) -> Fold:
+        """The repeats of this chunk, for the pending entry."""
+        fold = Fold(self.fingerprint, self.fresh, self.last_at, self.severity, self.texts)
+        self.fresh, self.texts = 0, ()
+        return fold
+
+
+class Table:
+    """One lane's episodes by fingerprint, and the ring by which they leave."""
+
+    __slots__ = ("known", "ring")
+
+    def __init__(self) -> None:
+        self.known: dict[str, Episode] = {}
+        self.ring: deque[Episode] = deque()
+
+
+class Episodes:
+    """All lanes' tables under one cap. A lane within its fair share loses nothing to another lane's flood."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._count = 0
+        self._tables: dict[str, Table] = {}
+
+    def table(self, lane: str) -> Table:
+        """The lane's table, made when first asked for."""
+        table = self._tables.get(lane)
+        if table is None:
+            table = self._tables[lane] = Table()
+        return table
+
+    def add(self, table: Table, fingerprint: str, now: Instant) -> Episode:
+        """A new episode in the table; at the cap another one goes first."""
+        if self._count >= self._most:
+            self._evict(table)
+        episode = table.known[fingerprint] = Episode(fingerprint, ringed_at=now)
+        table.ring.append(episode)
+        self._count += 1
+        return episode
+
+    def forget(self, lane: str, fingerprint: str) -> bool:
+        """Drop one episode. True if there was one."""
+        if self.table(lane).known.pop(fingerprint, None) is None:
+            return False
+        self._count -= 1
+        return True
+
+    def close(self, lane: str) -> None:
+        """Drop a lane's table."""
+        if table := self._tables.pop(lane, None):
+            self._count -= len(table.known)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def _evict(self, asking: Table) -> None:
+        if len(asking.known) * len(self._tables) < self._most:  # within its fair share: the fullest lane gives
+            asking = max(self._tables.values(), key=lambda table: len(table.known))
+        self._drop_least_recent(asking)
+
+    def _drop_least_recent(self, table: Table) -> None:
+        """Second chance: one that was seen since it took its place in the ring goes to the back with its new stamp."""
+        ring, known = table.ring, table.known
+        while ring:
+            episode = ring.popleft()
+            if known.get(episode.fingerprint) is not episode:
+                continue
+            if episode.last_at > episode.ringed_at:
+                episode.ringed_at = episode.last_at
+                ring.append(episode)
+                continue
+            del known[episode.fingerprint]
+            self._count -= 1
+            return

@@ -1,0 +1,188 @@
+"""Outage: from the signals of one scope to what may be told of it now. A small state machine, told the time."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+import msgspec
+
+from ..contracts.base import Inbound, Instant, Millis
+from ..contracts.signals import (
+    GoodResponse,
+    ProcessExited,
+    ProcessStarted,
+    RebuildFinished,
+    RebuildStarted,
+    RestartRequested,
+    ScopeFact,
+    TransportFailed,
+)
+
+
+class Timing(Inbound, frozen=True, kw_only=True):
+    """How long what counts as what."""
+
+    long_after: Millis = Millis(15_000)
+    """A rebuild this long lets diagnostics pass."""
+    expired_after: Millis = Millis(30_000)
+    """A rebuild, or a transport outage without news, this long is over: everything is shown."""
+    evidence: Millis = Millis(5_000)
+    """A restart or rebuild that began this long before an exit explains it; an older one does not."""
+    debounce: Millis = Millis(500)
+    """A good response ends a transport outage only if no failure followed for so long."""
+    lead: Millis = Millis(1_000)
+    """What came this shortly before an outage was noticed belongs to it: the failure itself is its first sign."""
+    loop_window: Millis = Millis(60_000)
+    loop_outages: int = 5
+    """More outages than this within the window are a crash loop: everything is shown."""
+
+
+class Mode(StrEnum):
+    """What is held of a scope."""
+
+    OFF = "off"
+    FULL = "full"
+    """Everything."""
+    ERRORS = "errors"
+    """Everything but diagnostics: a long rebuild."""
+
+
+class State(StrEnum):
+    """What the scope goes through."""
+
+    HEALTHY = "healthy"
+    REBUILD = "rebuild"
+    LONG = "long_rebuild"
+    EXPIRED = "expired"
+    CRASHED = "crashed"
+    TRANSPORT = "transport_outage"
+
+
+MODES = {
+    State.HEALTHY: Mode.OFF,
+    State.REBUILD: Mode.FULL,
+    State.LONG: Mode.ERRORS,
+    State.EXPIRED: Mode.OFF,
+    State.CRASHED: Mode.OFF,
+    State.TRANSPORT: Mode.FULL,
+}
+
+
+class Span(msgspec.Struct, frozen=True):
+    """An outage that is over; after a recovery its cascade is noise, after anything else it is news."""
+
+    began_at: Instant
+    ended_at: Instant
+    recovered: bool
+
+
+class Outage(msgspec.Struct):
+    """One scope. ``observe`` and ``tick`` answer True when the state changed."""
+
+    timing: Timing
+    state: State = State.HEALTHY
+    began_at: Instant = Instant(0)
+    last: Span | None = None
+    evidence_at: Instant | None = None
+    """When the latest restart or rebuild began."""
+    restart_asked: bool = False
+    failed_at: Instant = Instant(0)
+    good_at: Instant | None = None
+    """A good response that waits out the debounce."""
+    outages: tuple[Instant, ...] = ()
+
+    @property
+    def mode(self) -> Mode:
+        """What is held now."""
+        return MODES[self.state]
+
+    def observe(self, fact: ScopeFact, now: Instant) -> bool:
+        """Take in one signal."""
+        before = self.state
+        match fact:
+            case ProcessStarted():
+                self._started(now)
+            case ProcessExited():
+                self._exited(fact, now)
+            case RestartRequested():
+                self.evidence_at, self.restart_asked = now, True
+            case RebuildStarted():
+                self.evidence_at = now
+                if self.state in (State.HEALTHY, State.TRANSPORT):
+                    self._begin(State.REBUILD, now)
+            case RebuildFinished():
+                self._rebuilt(fact, now)
+            case TransportFailed():
+                self.failed_at, self.good_at = now, None
+                if self.state is State.HEALTHY:
+                    self._begin(State.TRANSPORT, now)
+            case GoodResponse():
+                if self.state is State.TRANSPORT and self.good_at is None:
+                    self.good_at = now
+        return self.state is not before
+
+    def tick(self, now: Instant) -> bool:
+        """Let time do what it does: rebuilds grow long and expire, transport outages end."""
+        before = self.state
+        for at, state in self._timers():
+            if at > now:
+                break
+            if state is State.HEALTHY:
+                self._end(now, recovered=self.good_at is not None)
+            else:
+                self.state = state
+        return self.state is not before
+
+    def due(self) -> Instant | None:
+        """When ``tick`` next has something to do."""
+        return next((at for at, _ in self._timers()), None)
+
+    def _timers(self) -> Iterator[tuple[Instant, State]]:
+        timing = self.timing
+        match self.state:
+            case State.REBUILD:
+                yield Instant(self.began_at + timing.long_after), State.LONG
+                yield Instant(self.began_at + timing.expired_after), State.EXPIRED
+            case State.LONG:
+                yield Instant(self.began_at + timing.expired_after), State.EXPIRED
+            case State.TRANSPORT if self.good_at is not None:
+                yield Instant(self.good_at + timing.debounce), State.HEALTHY
+            case State.TRANSPORT:
+                yield Instant(self.failed_at + timing.expired_after), State.HEALTHY
+            case _:
+                return
+
+    def _started(self, now: Instant) -> None:
+        if self.state in (State.REBUILD, State.LONG, State.TRANSPORT):
+            self._end(now, recovered=True)
+        else:
+            self.state = State.HEALTHY  # after a crash, or at first sight: nothing is cleared by that
+        self.restart_asked = False
+
+    def _exited(self, exit_: ProcessExited, now: Instant) -> None:
+        """An exit is a rebuild if a restart was asked for, or a rebuild began and it did not fail by itself; else a crash."""
+        fresh = self.evidence_at is not None and now - self.evidence_at <= self.timing.evidence
+        expected = fresh and (self.restart_asked or bool(exit_.died_of) or exit_.code in (0, 130, 143))
+        if expected and self.state not in (State.CRASHED,):
+            if self.state not in (State.REBUILD, State.LONG):
+                self._begin(State.REBUILD, now)
+        else:
+            self._end(now, recovered=False)
+            self.state = State.CRASHED
+
+    def _rebuilt(self, fact: RebuildFinished, now: Instant) -> None:
+        self.evidence_at = None
+        if self.state in (State.REBUILD, State.LONG, State.EXPIRED):
+            self._end(now, recovered=fact.ok)
+
+    def _begin(self, state: State, now: Instant) -> None:
+        if self.state is State.HEALTHY:
+            recent = (at for at in self.outages if now - at < self.timing.loop_window)
+            self.outages = (*recent, now)
+            self.began_at = now
+        self.state = State.CRASHED if len(self.outages) > self.timing.loop_outages else state
+        self.good_at = None
+
+    def _end(self, now: Instant, *, recovered: bool) -> None:
+        if MODES[self.state] is not Mode.OFF:
+            self.last = Span(self.began_at, now, recovered)
+        self.state, self.good_at = State.HEALTHY, None

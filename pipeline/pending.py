@@ -1,0 +1,117 @@
+"""Pending: the one table of what a lane has not been told yet."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from ..contracts.base import Instant
+from ..contracts.notices import TEXTS_KEPT, Fold, Notice, Proposed, Reminder
+from ..contracts.severity import Severity
+from ..contracts.verdicts import Stage
+from .stage import NEVER
+
+
+class Pending(msgspec.Struct):
+    """One entry: a notice, the repeats counted onto it, and what keeps it."""
+
+    notice: Notice
+    severity: Severity
+    count: int
+    first_at: Instant
+    last_at: Instant
+    texts: tuple[str, ...]
+    all_texts: bool = True
+    reminder: bool = False
+    cleared: bool = False
+    """Its condition went away while it was pending, and has not come back."""
+    held_at: Instant | None = None
+    deferred_at: Instant | None = None
+    kept_by: Stage | None = None
+    reason: str = "batch_window"
+    until: Instant | None = None
+
+    @classmethod
+    def of(cls, notice: Notice, reminder: Reminder | None) -> "Pending":
+        """A fresh entry for a notice that dedup let on."""
+        at = notice.event.at or notice.at
+        if reminder is None:
+            return cls(notice, notice.severity, 1, at, at, (notice.event.text,))
+        return cls(notice, notice.severity, reminder.count, reminder.first_at, at, (notice.event.text,), reminder=True)
+
+    def fold(self, fold: Fold) -> None:
+        """Count repeats onto it."""
+        self.count += fold.count
+        self.last_at = max(self.last_at, fold.last_at)
+        self.severity = max(self.severity, fold.severity)
+        self.cleared = False
+        texts = dict.fromkeys((*self.texts, *fold.texts))
+        self.all_texts = self.all_texts and len(texts) <= TEXTS_KEPT
+        self.texts = tuple(texts)[:TEXTS_KEPT]
+
+    def proposed(self) -> Proposed:
+        """It as it stands now."""
+        return Proposed(
+            self.notice,
+            self.count,
+            self.first_at,
+            self.last_at,
+            self.severity,
+            self.texts,
+            self.all_texts,
+            self.reminder,
+            self.held_at,
+            self.deferred_at,
+            self.reason,
+        )
+
+
+class Group:
+    """Entries that may share a block, in order. They are proposed together, at ``ready_at``."""
+
+    __slots__ = ("entries", "ready_at")
+
+    def __init__(self) -> None:
+        self.entries: dict[int, Pending] = {}
+        self.ready_at: Instant = NEVER
+
+    def pull(self, at: Instant) -> None:
+        """Be ready at that moment at the latest; nothing ever pushes it out."""
+        self.ready_at = min(self.ready_at, at)
+
+
+class Bands:
+    """The evictable entries by severity, oldest first: the next one to go is found in constant time."""
+
+    __slots__ = ("_bands",)
+
+    def __init__(self) -> None:
+        self._bands: tuple[dict[int, Pending], ...] = tuple({} for _ in Severity)
+
+    def add(self, entry: Pending) -> None:
+        """A newcomer at the end of its band."""
+        self._bands[entry.severity][entry.notice.serial] = entry
+
+    def rise(self, entry: Pending, before: Severity) -> None:
+        """Its severity rose: it moves, and keeps its age."""
+        if self._bands[before].pop(entry.notice.serial, None):
+            self.put_back((entry,))
+
+    def take_out(self, entry: Pending) -> None:
+        """It is no longer evictable: under way, or gone."""
+        self._bands[entry.severity].pop(entry.notice.serial, None)
+
+    def put_back(self, entries: Iterable[Pending]) -> None:
+        """These are evictable again, with their age."""
+        for entry in entries:
+            self.add(entry)
+        for band in self._bands:
+            ordered = sorted(band.items())
+            band.clear()
+            band.update(ordered)
+
+    def oldest_of_lowest(self) -> Pending | None:
+        """Take out the one to evict, if there is one."""
+        for band in self._bands:
+            if band:
+                return band.pop(next(iter(band)))
+        return None

@@ -1,0 +1,125 @@
+"""Record: every decision, counted for ever and shown for a while; what ended badly stays until it is looked at."""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from ..contracts.base import Inbound
+from ..contracts.notices import Notice, notice_id
+from ..contracts.verdicts import DROPS, Decision, Ruling, Stage, Verdict
+
+
+class Policy(Inbound, frozen=True, kw_only=True):
+    """How much is remembered."""
+
+    decisions: int = 10_000
+    """The last decisions that can be shown. Rulings over many notices are kept whole, so it may be somewhat more."""
+    dead_letters: int = 1_000
+    """What could not be told and can be fed again; the oldest goes first."""
+
+
+class DeadLetter(msgspec.Struct, frozen=True):
+    """A notice that nobody could be told of, and why."""
+
+    decision: Decision
+    notice: Notice
+
+
+class Balance(msgspec.Struct, frozen=True):
+    """``fed = delivered + folded + dropped + pending`` holds at every instant that nothing is on its way between stages."""
+
+    fed: int
+    delivered: int
+    folded: int
+    dropped: dict[str, int]
+    """Verdict → notices that ended by it."""
+
+    @property
+    def pending(self) -> int:
+        """What has been fed and has not ended."""
+        return self.fed - self.delivered - self.folded - sum(self.dropped.values())
+
+
+class Record:
+    """Takes rulings, which are decisions over many notices, and answers in decisions over one."""
+
+    def __init__(self, policy: Policy, run: str) -> None:
+        self._policy, self._run = policy, run
+        self._rulings: deque[Ruling] = deque()
+        self._kept = 0
+        self._fed = 0
+        self._taken = 0
+        self._counts: Counter[tuple[Stage, Verdict, str]] = Counter()
+        self._lanes: dict[str, Counter[Verdict]] = {}
+        self.dead_letters: deque[DeadLetter] = deque(maxlen=policy.dead_letters)
+
+    def take(self, rulings: Iterable[Ruling]) -> None:
+        """Count them, remember them."""
+        for ruling in rulings:
+            number = len(ruling.notices)
+            self._counts[ruling.stage, ruling.verdict, ruling.reason] += number
+            if ruling.stage is Stage.CLASSIFY or ruling.verdict is Verdict.SHED:
+                self._fed += number
+            if ruling.verdict in _COUNTED_BY_LANE:
+                self._count_lanes(ruling)
+            if ruling.verdict is Verdict.DEAD_LETTER:
+                self.dead_letters.extend(DeadLetter(self._decision(ruling, notice), notice) for notice in ruling.notices)
+            self._rulings.append(ruling)
+            self._taken += 1
+            self._kept += number
+        while self._rulings and self._kept - len(self._rulings[0].notices) >= self._policy.decisions:
+            self._kept -= len(self._rulings.popleft().notices)
+
+    def balance(self) -> Balance:
+        """Where everything that was fed is."""
+        ends: Counter[Verdict] = Counter()
+        for (_, verdict, _), number in self._counts.items():
+            ends[verdict] += number
+        dropped = {str(verdict): ends[verdict] for verdict in DROPS if ends[verdict]}
+        return Balance(self._fed, ends[Verdict.DELIVER], ends[Verdict.FOLD], dropped)
+
+    def counts(self) -> dict[tuple[Stage, Verdict, str], int]:
+        """Every kind of decision so far, and how often."""
+        return dict(self._counts)
+
+    def lanes(self) -> dict[str, dict[Verdict, int]]:
+        """What became of every lane's notices so far."""
+        return {name: dict(counts) for name, counts in self._lanes.items()}
+
+    def decisions_after(self, number: int) -> tuple[list[Decision], int]:
+        """The decisions of the rulings after the ``number``-th that are still remembered, and the number to ask after next."""
+        first = self._taken - len(self._rulings)
+        fresh = list(self._rulings)[max(0, number - first) :]
+        return [self._decision(ruling, notice) for ruling in fresh for notice in ruling.notices], self._taken
+
+    def decisions(self) -> Iterator[Decision]:
+        """The last decisions, oldest first."""
+        for ruling in self._rulings:
+            for notice in ruling.notices:
+                yield self._decision(ruling, notice)
+
+    def explain(self, what: str) -> list[Decision]:
+        """A notice's whole story, by its id or by (the first eight or more characters of) a fingerprint."""
+        return [d for d in self.decisions() if d.id == what or (len(what) >= 8 and d.fingerprint.startswith(what))]
+
+    def _count_lanes(self, ruling: Ruling) -> None:
+        lanes = Counter(notice.lane for notice in ruling.notices)
+        for lane, number in lanes.items():
+            self._lanes.setdefault(lane, Counter())[ruling.verdict] += number
+
+    def _decision(self, ruling: Ruling, notice: Notice) -> Decision:
+        return Decision(
+            at=ruling.at,
+            lane=notice.lane,
+            id=notice_id(self._run, notice),
+            fingerprint=notice.fingerprint,
+            stage=ruling.stage,
+            verdict=ruling.verdict,
+            reason=ruling.reason,
+            until=ruling.until,
+            note=ruling.note,
+        )
+
+
+_COUNTED_BY_LANE = (Verdict.DELIVER, Verdict.EVICT, Verdict.DROP_CASCADE, Verdict.CLEAR, Verdict.DEAD_LETTER, Verdict.DROP_DEAD)

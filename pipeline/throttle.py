@@ -1,0 +1,328 @@
+"""Throttle: owns the one pending table, gathers batches, keeps it within its cap, and proposes one batch a lane at a time."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from heapq import heappop, heappush
+
+from ..contracts.base import Inbound, Instant, Millis, Traffic
+from ..contracts.moves import ClearScope, Dropped, Kept, Lost, Missed, Rearm, Settled, Told
+from ..contracts.notices import Admission, Fold, Notice, Proposal
+from ..contracts.severity import Severity
+from ..contracts.status import LaneStatus
+from ..contracts.verdicts import Stage, Verdict
+from .lane import Lane
+from .pending import Group, Pending
+from .stage import NEVER, StageBase
+from .step import Step
+
+
+class Policy(Inbound, frozen=True, kw_only=True):
+    """How long batches gather, how much may be pending, and how often a lane is told of mere events."""
+
+    window: Millis = Millis(3_000)
+    """Events gather this long, counted from the first."""
+    error_window: Millis = Millis(250)
+    """Once an error is pending, counted from the first error."""
+    prompt_window: Millis = Millis(150)
+    """For ``user`` and ``notice``. Mail and returns don't wait."""
+    max_pending: int = 50
+    """Entries a lane may hold; beyond it the oldest event of the lowest severity goes."""
+    max_notices: int = 50
+    """Harness notices a lane may hold; beyond it the oldest goes."""
+    batches_per_minute: int = 6
+    """Batches of events below critical; what is over budget waits and merges. 0: no limit."""
+    burst: int = 3
+    """So many of them may come at once after a quiet time."""
+
+
+class Reason(StrEnum):
+    """Why the table let an entry go or wait."""
+
+    CAP = "pending_cap"
+    NOTICE_CAP = "notice_cap"
+    BUDGET = "over_budget"
+    GOOD_BUILD = "good_build"
+    CLEARED = "condition_gone"
+    CLOSED = "lane_closed"
+
+
+Outcome = Proposal | Told | Lost | Missed
+
+
+class Throttle(StageBase[Policy]):
+    """The pending table of every lane."""
+
+    def __init__(self, policy: Policy) -> None:
+        super().__init__(policy)
+        self._lanes: dict[str, Lane] = {}
+        self._alarms: list[tuple[Instant, str]] = []
+
+    # What comes down the line
+
+    def offer(self, batch: Iterable[Admission], now: Instant, step: Step[Outcome]) -> None:
+        """Admissions in, evictions out; proposals follow by ``tick``, at the same instant for what doesn't wait."""
+        for admission in batch:
+            lane = self._lane(admission.lane)
+            evicted = self._admit(lane, admission, now, step)
+            self._fold(lane, admission.folds, evicted, now, step)
+            self._shrink(lane, now, step)
+            self._propose_if_ready(lane, now, step)
+
+    def tick(self, now: Instant, step: Step[Outcome]) -> None:
+        """Propose what is ready."""
+        while self._alarms and self._alarms[0][0] <= now:
+            _, name = heappop(self._alarms)
+            if lane := self._lanes.get(name):
+                self._propose_if_ready(lane, now, step)
+
+    def due(self) -> Instant | None:
+        """The first moment at which some lane has something to propose."""
+        while self._alarms:
+            at, name = self._alarms[0]
+            lane = self._lanes.get(name)
+            if lane is not None and lane.alarm_at == at:
+                return at
+            heappop(self._alarms)
+        return None
+
+    # What the gates and the sink answer
+
+    def kept(self, kept: Kept, now: Instant, step: Step[Outcome]) -> None:
+        """Entries come back; both gates will see them again."""
+        if lane := self._flying(kept.lane, kept.number):
+            entries = lane.land(kept.serials)
+            for entry in entries:
+                entry.kept_by, entry.reason, entry.until = kept.stage, kept.reason, kept.until
+                if kept.stage is Stage.HOLD and entry.held_at is None:
+                    entry.held_at = now
+                if kept.stage is Stage.DEFER:  # only activity has an end; a draft's time does not count against it
+                    entry.deferred_at = None if kept.until is None else entry.deferred_at or now
+            lane.restore(entries)
+            lane.retry_at(entries, kept.until if kept.until is not None else NEVER)
+            self._shrink(lane, now, step)
+            self._concluded(lane, now, step)
+
+    def dropped(self, dropped: Dropped, now: Instant, step: Step[Outcome]) -> None:
+        """Entries ended untold."""
+        if lane := self._flying(dropped.lane, dropped.number):
+            entries = lane.land(dropped.serials)
+            step.out.append(Lost(lane.name, [entry.notice.fingerprint for entry in entries]))
+            self._concluded(lane, now, step)
+
+    def settled(self, settled: Settled, now: Instant, step: Step[Outcome]) -> None:
+        """The sink accepted the proposal: its entries leave the table."""
+        if lane := self._flying(settled.lane, settled.number):
+            entries = lane.land(settled.serials)
+            lane.told(entries, now)
+            step.out.append(Told(lane.name, [(e.notice.fingerprint, e.count - lane.counts[e.notice.serial]) for e in entries]))
+            self._concluded(lane, now, step)
+
+    # What changes beside the line
+
+    def wake_lane(self, name: str, now: Instant, step: Step[Outcome]) -> None:
+        """What kept this lane may be over: propose all that was kept."""
+        if lane := self._lanes.get(name):
+            self._wake(lane, now, step)
+
+    def wake_scope(self, scope: str, now: Instant, step: Step[Outcome]) -> None:
+        """What held this scope may be over, in every lane."""
+        for lane in list(self._lanes.values()):
+            if any(e.kept_by is Stage.HOLD and e.notice.event.scope == scope for e in lane.block.entries.values()):
+                self._wake(lane, now, step)
+
+    def flush(self, now: Instant, step: Step[Outcome]) -> None:
+        """The line is about to stop: batches need not gather any longer. The gates still decide, and the budget."""
+        for lane in list(self._lanes.values()):
+            for group in lane.groups():
+                group.pull(now)
+            self._propose_if_ready(lane, now, step)
+
+    def clear(self, clear: ClearScope, now: Instant, step: Step[Outcome]) -> None:
+        """A good build: what it repaired is stale. What came after it, and what is already under way, stays."""
+        for lane in list(self._lanes.values()):
+            stale = [
+                entry
+                for entry in lane.block.entries.values()
+                if entry.notice.event.scope == clear.scope
+                and entry.notice.event.category == "build"
+                and entry.notice.event.traffic == "event"
+                and entry.notice.serial <= clear.upto
+            ]
+            self._discard(lane, stale, Verdict.CLEAR, Reason.GOOD_BUILD, now, step)
+
+    def rearm(self, rearm: Rearm) -> None:
+        """A pending notice's condition went away; unless it is raised again before its batch goes, it is not told."""
+        if (lane := self._lanes.get(rearm.lane)) and (entry := lane.by_print.get(rearm.fingerprint)):
+            entry.cleared = True
+
+    def close(self, name: str, now: Instant, step: Step[Outcome]) -> None:
+        """The lane is no more: what is pending is dropped, and on record. What is under way has its own end."""
+        if lane := self._lanes.get(name):
+            lane.suppressed = [0] * len(Severity)
+            standing = [entry for group in lane.groups() for entry in group.entries.values()]
+            self._discard(lane, standing, Verdict.EVICT, Reason.CLOSED, now, step)
+
+    def view(self) -> dict[str, LaneStatus]:
+        """Every lane that has something pending or a budget in use."""
+        return {name: lane.view() for name, lane in self._lanes.items()}
+
+    # Inside
+
+    def _lane(self, name: str) -> Lane:
+        lane = self._lanes.get(name)
+        if lane is None:
+            per_batch = 60_000 // self.policy.batches_per_minute if self.policy.batches_per_minute else 0
+            lane = self._lanes[name] = Lane(name, self.policy.burst, Millis(per_batch))
+        return lane
+
+    def _admit(self, lane: Lane, admission: Admission, now: Instant, step: Step[Outcome]) -> list[Notice]:
+        """Take the notices in; of more events than the cap holds, only those that can survive. Answers with the others."""
+        notices: list[Notice] = admission.passed
+        doomed: list[Notice] = []
+        if len(notices) > self.policy.max_pending:
+            notices, doomed = _survivors(notices, self.policy.max_pending)
+            self._suppress(lane, doomed, now, step)
+        for notice in notices:
+            entry = Pending.of(notice, admission.reminders.get(notice.serial))
+            lane.add(entry)
+            self._pull(lane, lane.group_of(entry), now + self._window(notice.event.traffic, notice.severity))
+        return doomed
+
+    def _fold(self, lane: Lane, folds: list[Fold], doomed: list[Notice], now: Instant, step: Step[Outcome]) -> None:
+        """Count repeats onto their entries, or where the entry went: to what is suppressed, or to the next reminder."""
+        if not folds:
+            return
+        gone = {notice.fingerprint for notice in doomed}
+        missed: list[tuple[str, int]] = []
+        for fold in folds:
+            rose = lane.fold(fold)
+            if rose and fold.severity >= Severity.ERROR:
+                self._pull(lane, lane.block, now + self.policy.error_window)
+            elif rose is None and fold.fingerprint in gone:
+                lane.suppressed[fold.severity] += fold.count
+            elif rose is None:
+                missed.append((fold.fingerprint, fold.count))
+        if missed:
+            step.out.append(Missed(lane.name, missed))
+
+    def _window(self, traffic: Traffic, severity: Severity) -> int:
+        if traffic == "event":
+            return self.policy.error_window if severity >= Severity.ERROR else self.policy.window
+        return 0 if traffic in ("mail", "return") else self.policy.prompt_window
+
+    def _pull(self, lane: Lane, group: Group, at: int) -> None:
+        group.pull(Instant(at))
+        self._set_alarm(lane)
+
+    def _set_alarm(self, lane: Lane) -> None:
+        """One live alarm a lane; older ones in the heap are recognised by their time and passed over."""
+        at = NEVER if lane.flying else lane.ready_at()
+        if at != lane.alarm_at:
+            lane.alarm_at = at
+            if at < NEVER:
+                heappush(self._alarms, (at, lane.name))
+
+    def _shrink(self, lane: Lane, now: Instant, step: Step[Outcome]) -> None:
+        evicted: list[Pending] = []
+        while lane.depth() > self.policy.max_pending and (entry := lane.bands.oldest_of_lowest()):
+            lane.remove(entry)
+            evicted.append(entry)
+        self._record_evicted(lane, evicted, Reason.CAP, now, step)
+        evicted = []
+        while len(lane.notices) > self.policy.max_notices:
+            entry = lane.notices[next(iter(lane.notices))]
+            lane.remove(entry)
+            evicted.append(entry)
+        self._record_evicted(lane, evicted, Reason.NOTICE_CAP, now, step)
+
+    def _record_evicted(self, lane: Lane, gone: list[Pending], why: Reason, now: Instant, step: Step[Outcome]) -> None:
+        if gone:
+            for entry in gone:
+                lane.suppressed[entry.severity] += entry.count
+            step.rule(now, Stage.THROTTLE, Verdict.EVICT, why, [entry.notice for entry in gone])
+            step.out.append(Lost(lane.name, [entry.notice.fingerprint for entry in gone]))
+
+    def _suppress(self, lane: Lane, doomed: list[Notice], now: Instant, step: Step[Outcome]) -> None:
+        for notice in doomed:
+            lane.suppressed[notice.severity] += 1
+        step.rule(now, Stage.THROTTLE, Verdict.EVICT, Reason.CAP, doomed)
+        step.out.append(Lost(lane.name, [notice.fingerprint for notice in doomed]))
+
+    def _discard(
+        self, lane: Lane, entries: list[Pending], verdict: Verdict, why: Reason, now: Instant, step: Step[Outcome]
+    ) -> None:
+        if entries:
+            for entry in entries:
+                lane.remove(entry)
+            step.rule(now, Stage.THROTTLE, verdict, why, [entry.notice for entry in entries])
+            step.out.append(Lost(lane.name, [entry.notice.fingerprint for entry in entries]))
+            self._concluded(lane, now, step)
+
+    def _flying(self, name: str, number: int) -> Lane | None:
+        lane = self._lanes.get(name)
+        return lane if lane is not None and lane.flying and lane.number == number else None
+
+    def _wake(self, lane: Lane, now: Instant, step: Step[Outcome]) -> None:
+        for group in lane.groups():
+            if any(entry.kept_by is not None for entry in group.entries.values()):
+                group.pull(now)
+        lane.woken = bool(lane.flying)
+        self._propose_if_ready(lane, now, step)
+
+    def _concluded(self, lane: Lane, now: Instant, step: Step[Outcome]) -> None:
+        if lane.flying:
+            return
+        if lane.woken:  # the wake came while the answer was on its way: ask again, or it would be lost
+            self._wake(lane, now, step)
+            return
+        self._propose_if_ready(lane, now, step)
+
+    def _propose_if_ready(self, lane: Lane, now: Instant, step: Step[Outcome]) -> None:
+        lane.drop_empty_groups()
+        while not lane.flying and (group := lane.ready_group(now)):
+            self._drop_cleared(lane, group, now, step)
+            if not group.entries or self._over_budget(lane, group, now, step):
+                continue
+            step.out.append(lane.propose(group))
+        if lane.idle(now):
+            self._lanes.pop(lane.name, None)
+        else:
+            self._set_alarm(lane)
+
+    def _drop_cleared(self, lane: Lane, group: Group, now: Instant, step: Step[Outcome]) -> None:
+        cleared = [entry for entry in group.entries.values() if entry.cleared]
+        for entry in cleared:
+            lane.remove(entry)
+        if cleared:
+            step.rule(now, Stage.THROTTLE, Verdict.CLEAR, Reason.CLEARED, [entry.notice for entry in cleared])
+            step.out.append(Lost(lane.name, [entry.notice.fingerprint for entry in cleared]))
+
+    def _over_budget(self, lane: Lane, group: Group, now: Instant, step: Step[Outcome]) -> bool:
+        """Mere events beyond the lane's budget wait in the table and merge; anything else in the block takes them along."""
+        if not lane.bucket.period or group is not lane.block or not lane.mere_events():
+            return False
+        at = lane.bucket.next_at(now)
+        if at <= now:
+            return False
+        group.ready_at = at
+        fresh = [entry for entry in group.entries.values() if entry.reason != Reason.BUDGET]
+        for entry in fresh:
+            entry.kept_by, entry.reason, entry.until = Stage.THROTTLE, Reason.BUDGET, at
+        step.rule(now, Stage.THROTTLE, Verdict.DEFER, Reason.BUDGET, [entry.notice for entry in fresh], at)
+        return True
+
+
+def _survivors(notices: list[Notice], most: int) -> tuple[list[Notice], list[Notice]]:
+    """Of a flood: what is not an event, and the ``most`` that eviction one by one would leave of the events; then the rest."""
+    floods: tuple[list[Notice], ...] = tuple([] for _ in Severity)
+    stay: list[Notice] = []
+    for notice in notices:
+        (floods[notice.severity] if notice.event.traffic == "event" else stay).append(notice)
+    doomed: list[Notice] = []
+    for flood in reversed(floods):
+        room = max(0, most)
+        stay += flood[len(flood) - room :] if room < len(flood) else flood
+        doomed += flood[: len(flood) - room] if room < len(flood) else []
+        most -= len(flood)
+    stay.sort(key=lambda notice: notice.serial)
+    return stay, doomed
