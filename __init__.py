@@ -2,7 +2,7 @@
 
 from .app import Tocsin
 from .contracts.deliveries import Delivery, Entry, Proof, Receipt
-from .contracts.errors import Backpressure, BadInput, NoRecipient, SinkBusy, SinkGone, TocsinError
+from .contracts.errors import Backpressure, BadInput, NoRecipient, NotNow, SinkBusy, SinkGone, TocsinError
 from .contracts.events import Event
 from .contracts.verdicts import Decision
 from .pipeline.roster import Settings
@@ -15,6 +15,7 @@ __all__ = [
     "Entry",
     "Event",
     "NoRecipient",
+    "NotNow",
     "Proof",
     "Receipt",
     "Settings",

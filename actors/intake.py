@@ -12,106 +12,123 @@ from ..contracts.base import Instant
 from ..contracts.errors import Backpressure
 from ..contracts.events import Event
 from ..contracts.notices import Notice
-from ..contracts.severity import LEVELS, Severity
-from ..contracts.signals import Cleared, LaneFact, RecipientDied, RecipientRevived, ScopeSignal, Signal
+from ..contracts.severity import LEVELS
+from ..contracts.signals import Cleared, LaneFact, RecipientDied, RecipientRevived, ScopeFact, ScopeSignal, Signal
 from ..contracts.verdicts import Ruling, Stage, Verdict
 from .base import LineActor
 from .dispatcher import Dispatcher
 from .messages import Batch, Drain, Facts, Look, ScopeFacts
 from .supervisor import Supervisor
 
-CHUNK = 256
+CHUNK = 512
 """Events that go down the line together: small enough that a person's word passes a burst in a few milliseconds."""
 
 _traffic = attrgetter("traffic")
 _severity = attrgetter("severity")
 
 Fed = Event | Signal
+Run = list[Event]
+"""Events of class ``event`` that were fed one after the other."""
 
 
 class Door:
-    """The two queues, filled from any thread and emptied by the intake actor. The protected one goes first."""
+    """The two queues, filled from any thread and emptied by the intake actor. The protected one goes first.
+
+    Events stand in runs, because what is done once per run is not done once per event.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._lock = threading.Lock()
-        self._room = threading.Condition(self._lock)
-        self._events: deque[Fed] = deque()
+        self._room = threading.Condition()
+        self._runs: deque[Run | ScopeFact] = deque()
+        self._waiting = 0
+        """Events in the runs."""
         self._words: deque[Fed] = deque()
-        self._shed: list[Event] = []
-        self._skip = [0] * len(Severity)
-        """So many of the oldest events of each severity will be passed over: shedding costs nothing while it floods."""
+        self._shed: Run = []
         self.high_water = 0
 
     def put(self, items: Sequence[Fed], *, wait: bool, timeout: float | None = None) -> bool:
         """Take events and signals in. True if the door was empty, so that the intake has to be told."""
-        events, words = _apart(items)
+        runs, words = _apart(items)
         with self._room:
             while words and len(self._words) + len(words) > self._limit:
                 if not wait or not self._room.wait(timeout):
                     raise Backpressure(f"{len(self._words)} messages wait already; try again, or feed with wait=True")
-            was_empty = not (self._events or self._words or self._shed)
+            was_empty = self.empty()
             self._words.extend(words)
-            self._take_events(events)
+            self._runs.extend(runs)
+            self._waiting += sum(len(run) for run in runs if isinstance(run, list))
+            if self._waiting > self._limit:
+                self._turn_away(self._waiting - self._limit)
             self.high_water = max(self.high_water, self.depth())
         return was_empty
 
-    def take(self, most: int) -> tuple[list[Fed], list[Event]]:
+    def take(self, most: int) -> tuple[list[Run | Fed], Run]:
         """The next chunk, protected ones first, and what was shed since the last one."""
         with self._room:
-            chunk = [self._words.popleft() for _ in range(min(most, len(self._words)))]
+            chunk: list[Run | Fed] = [self._words.popleft() for _ in range(min(most, len(self._words)))]
+            room = most - len(chunk)
+            while self._runs and room > 0:
+                run = self._runs.popleft()
+                if isinstance(run, list) and len(run) > room:
+                    self._runs.appendleft(run[room:])
+                    run = run[:room]
+                chunk.append(run)
+                taken = len(run) if isinstance(run, list) else 0
+                self._waiting -= taken
+                room -= max(1, taken)
             shed, self._shed = self._shed, []
-            events = self._events
-            skip = self._skip if any(self._skip) else None
-            while events and len(chunk) < most:
-                item = events.popleft()
-                if skip and isinstance(item, Event) and skip[LEVELS[item.severity]]:
-                    skip[LEVELS[item.severity]] -= 1
-                    shed.append(item)
-                else:
-                    chunk.append(item)
             self._room.notify_all()
         return chunk, shed
 
     def depth(self) -> int:
-        """What waits here, without what will be passed over."""
-        return len(self._events) + len(self._words) - sum(self._skip)
+        """What waits here."""
+        return self._waiting + len(self._words)
 
     def empty(self) -> bool:
         """True if nothing is left to take."""
-        return not (self._events or self._words or self._shed)
+        return not (self._runs or self._words or self._shed)
 
-    def _take_events(self, events: Sequence[Fed]) -> None:
-        over = len(self._events) - sum(self._skip) + len(events) - self._limit
-        if over <= 0:
-            self._events.extend(events)
-            return
-        self._events.extend(events)
-        standing = Counter(map(_severity, (item for item in self._events if isinstance(item, Event))))
-        for name, level in LEVELS.items():  # lowest severity first
-            turned_away = min(over, standing[name] - self._skip[level])
-            self._skip[level] += max(0, turned_away)
-            over -= max(0, turned_away)
-        if sum(self._skip) > self._limit:  # twice the bound in memory is enough: pass over now what is to be passed over
-            self._sweep()
+    def _turn_away(self, over: int) -> None:
+        """Shed so many: the oldest of the lowest severity; of that one some more, so that a flood pays for this rarely."""
+        standing = Counter(severity for run in self._runs if isinstance(run, list) for severity in map(_severity, run))
+        spare = self._limit // 16
+        quota: dict[str, int] = {}
+        for name in LEVELS:
+            quota[name] = min(over + spare, standing[name])
+            over, spare = max(0, over - quota[name]), 0 if standing[name] else spare
+        self._runs = deque(kept for run in self._runs if (kept := self._sift(run, quota)))
+        self._waiting = sum(len(run) for run in self._runs if isinstance(run, list))
 
-    def _sweep(self) -> None:
-        kept: deque[Fed] = deque()
-        for item in self._events:
-            if isinstance(item, Event) and self._skip[LEVELS[item.severity]]:
-                self._skip[LEVELS[item.severity]] -= 1
-                self._shed.append(item)
+    def _sift(self, run: Run | ScopeFact, quota: dict[str, int]) -> Run | ScopeFact:
+        if not isinstance(run, list):
+            return run
+        kept: Run = []
+        for event in run:
+            if quota[event.severity]:
+                quota[event.severity] -= 1
+                self._shed.append(event)
             else:
-                kept.append(item)
-        self._events = kept
+                kept.append(event)
+        return kept
 
 
-def _apart(items: Sequence[Fed]) -> tuple[Sequence[Fed], Sequence[Fed]]:
+def _apart(items: Sequence[Fed]) -> tuple[list[Run | ScopeFact], list[Fed]]:
     """Events and scope signals keep their order among themselves; everything else goes by the protected queue."""
     if set(map(type, items)) == {Event} and set(map(_traffic, items)) == {"event"}:
-        return items, ()
-    events = [i for i in items if isinstance(i, ScopeSignal) or (isinstance(i, Event) and i.traffic == "event")]
-    return events, [i for i in items if not (isinstance(i, ScopeSignal) or (isinstance(i, Event) and i.traffic == "event"))]
+        return [list(items)], []  # type: ignore[arg-type]
+    runs: list[Run | ScopeFact] = []
+    words: list[Fed] = []
+    for item in items:
+        if isinstance(item, ScopeSignal):
+            runs.append(item)
+        elif not (isinstance(item, Event) and item.traffic == "event"):
+            words.append(item)
+        elif runs and isinstance(runs[-1], list):
+            runs[-1].append(item)
+        else:
+            runs.append([item])
+    return runs, words
 
 
 class IntakeActor(LineActor):
@@ -139,19 +156,22 @@ class IntakeActor(LineActor):
         if not self.door.empty():
             self.actor_ref.tell(Drain())
 
-    def _send(self, chunk: Iterable[Fed]) -> None:
-        """Runs of events go together; a signal stands where it stood among them."""
-        run: list[Event] = []
+    def _send(self, chunk: Iterable[Run | Fed]) -> None:
+        """Runs go together; words too, but for the signals among them, which stand where they stood."""
+        words: Run = []
         for item in chunk:
             if isinstance(item, Event):
-                run.append(item)
+                words.append(item)
                 continue
-            self._send_events(run)
-            run = []
-            self._send_signal(item)
-        self._send_events(run)
+            self._send_events(words)
+            words = []
+            if isinstance(item, list):
+                self._send_events(item)
+            else:
+                self._send_signal(item)
+        self._send_events(words)
 
-    def _send_events(self, run: list[Event]) -> None:
+    def _send_events(self, run: Run) -> None:
         if run:
             self.classify.tell(Batch(run))
 

@@ -37,6 +37,7 @@ class ClassifyActor(StageActor[Classify]):
                 self.stage.open(message.spec)
             case CloseLane():
                 self.stage.close(message.name)
+                self.next.tell(message)
             case Facts(fact=RecipientDied() | RecipientRevived() as fact):
                 self.stage.observe(fact)
             case _:
@@ -102,10 +103,6 @@ class ThrottleActor(StageActor[Throttle]):
     next: Ref
     dedup: Ref
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._last_serial = 0
-
     def send(self, out: Sequence[Any], now: Instant) -> None:
         back = [move for move in out if not isinstance(move, Proposal)]
         if back:
@@ -117,20 +114,13 @@ class ThrottleActor(StageActor[Throttle]):
     def tick(self, now: Instant, step: Step[Any]) -> None:
         self.stage.tick(now, step)
 
-    def on_receive(self, message: Any) -> Any:
-        if isinstance(message, Batch):
-            for admission in message.items:
-                if admission.passed:
-                    self._last_serial = max(self._last_serial, admission.passed[-1].serial)
-        return super().on_receive(message)
-
     def on_message(self, message: Any, now: Instant) -> Any:
         match message:
             case Moves():
                 for move in message.items:
                     self.call(lambda step, move=move: self._move(move, now, step))  # type: ignore[misc]
             case ScopeFacts():
-                self.next.tell(ScopeFacts(message.fact, self._last_serial))
+                self.next.tell(ScopeFacts(message.fact, self.stage.taken))
             case CloseLane():
                 self.call(lambda step: self.stage.close(message.name, now, step))
             case Flush():

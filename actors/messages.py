@@ -35,7 +35,7 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 class ScopeFacts(msgspec.Struct, frozen=True):
-    """A fact about a scope, in its place in the line; ``upto`` is the serial of the last notice before it."""
+    """A fact about a scope, in its place in the line; ``upto``: so many admissions the pending table had taken before it."""
 
     fact: ScopeFact
     upto: int = 0

@@ -14,14 +14,14 @@ class Episode(msgspec.Struct):
     """A run of the same notice. ``pending``: it passed and is not told yet; repeats count onto the pending entry."""
 
     fingerprint: str
-    severity: Severity = Severity.INFO
-    first_at: Instant = Instant(0)
-    last_at: Instant = Instant(-NEVER)
+    severity: Severity
+    first_at: Instant
+    last_at: Instant
     """When it was last seen; far in the past if it was lost, so that the next occurrence opens it anew."""
-    ringed_at: Instant = Instant(-NEVER)
+    ringed_at: Instant
     """What ``last_at`` was when its place in the ring was taken."""
-    remind_at: Instant = Instant(NEVER)
-    pending: bool = False
+    remind_at: Instant = NEVER
+    pending: bool = True
     since: int = 0
     """Occurrences since it was last told."""
     reminders: int = 0
@@ -32,23 +32,24 @@ class Episode(msgspec.Struct):
     """Texts of those repeats that differ from the first one's."""
 
     def open(self, notice: Notice, now: Instant) -> None:
-        """Start anew with this first occurrence."""
-        self.first_at, self.severity, self.reminders = now, notice.severity, 0
-        self._pend(notice, now)
+        """Start anew with this first occurrence. What a lost one kept its initial values of need not be set again."""
+        if self.reminders or self.since:
+            self.reminders = self.since = 0
+        self.first_at = self.last_at = now
+        self.severity, self.text, self.pending, self.remind_at = notice.severity, notice.event.text, True, NEVER
 
     def reopen(self, notice: Notice, now: Instant) -> None:
         """Tell again of an episode that lasts."""
         self.severity = max(self.severity, notice.severity)
-        self._pend(notice, now)
+        self.pending, self.since, self.last_at, self.text, self.remind_at = True, 0, now, notice.event.text, NEVER
 
-    def _pend(self, notice: Notice, now: Instant) -> None:
-        self.pending, self.since, self.last_at, self.text = True, 0, now, notice.event.text
-        self.remind_at, self.texts = NEVER, ()
+    def lose(self) -> None:
+        """It was never told: the next occurrence is news."""
+        self.pending, self.last_at = False, Instant(-NEVER)
 
-    def note(self, notice: Notice) -> None:
+    def note(self, text: str) -> None:
         """Remember a text that differs; one more than ``TEXTS_KEPT`` are enough to know that not all are known."""
-        text = notice.event.text
-        if text != self.text and text not in self.texts and len(self.texts) <= TEXTS_KEPT:
+        if text not in self.texts and len(self.texts) <= TEXTS_KEPT:
             self.texts = (*self.texts, text)
 
     def gather(self) -> Fold:
@@ -83,14 +84,13 @@ class Episodes:
             table = self._tables[lane] = Table()
         return table
 
-    def add(self, table: Table, fingerprint: str, now: Instant) -> Episode:
+    def add(self, table: Table, episode: Episode) -> None:
         """A new episode in the table; at the cap another one goes first."""
         if self._count >= self._most:
             self._evict(table)
-        episode = table.known[fingerprint] = Episode(fingerprint, ringed_at=now)
+        table.known[episode.fingerprint] = episode
         table.ring.append(episode)
         self._count += 1
-        return episode
 
     def forget(self, lane: str, fingerprint: str) -> bool:
         """Drop one episode. True if there was one."""

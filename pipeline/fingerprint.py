@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
-from itertools import groupby
 
 from ..contracts.base import Inbound, Instant
 from ..contracts.events import Event
@@ -34,12 +33,6 @@ def _key(event: Event) -> str:
     return event.key or (event.id if event.traffic in ("mail", "return") else "")
 
 
-def _kind(notice: Notice) -> tuple[Reason, str, str]:
-    event = notice.event
-    reason = Reason.KEY if _key(event) else Reason.FRAME if event.frame else Reason.MESSAGE
-    return reason, event.source, event.scope
-
-
 class Fingerprint(StageBase[Policy]):
     """Gives every notice its print: ``sha1(source \\0 scope \\0 canonical message)``, or the producer's own key."""
 
@@ -49,14 +42,38 @@ class Fingerprint(StageBase[Policy]):
 
     def offer(self, batch: Iterable[Notice], now: Instant, step: Step[Notice]) -> None:
         """Notices in, the same notices with their prints out, in order."""
-        for (reason, source, scope), alike in groupby(batch, _kind):
-            notices = list(alike)
-            printed = [
-                Notice(n.serial, n.event, n.lane, n.severity, n.at, fp)
-                for n, fp in zip(notices, self._prints(reason, source, scope, notices), strict=True)
-            ]
-            step.out.extend(printed)
-            step.rule(now, Stage.FINGERPRINT, Verdict.PASS, reason, printed)
+        run: list[Notice] = []
+        source, scope = "", ""
+        for notice in batch:
+            event = notice.event
+            if event.frame or event.key or event.traffic != "event":
+                self._print_run(run, now, step)
+                run = []
+                self._print_one(notice, now, step)
+                continue
+            if run and (event.source != source or event.scope != scope):
+                self._print_run(run, now, step)
+                run = []
+            source, scope = event.source, event.scope
+            run.append(notice)
+        self._print_run(run, now, step)
+
+    def _print_run(self, run: list[Notice], now: Instant, step: Step[Notice]) -> None:
+        """Events that share source and scope and have nothing but their text: many at once."""
+        if run:
+            event = run[0].event
+            prints = self._memo.prints(event.source, event.scope, [notice.event.text for notice in run])
+            printed = [Notice(n.serial, n.event, n.lane, n.severity, n.at, fp) for n, fp in zip(run, prints, strict=True)]
+            step.out += printed
+            step.rule(now, Stage.FINGERPRINT, Verdict.PASS, Reason.MESSAGE, printed)
+
+    def _print_one(self, notice: Notice, now: Instant, step: Step[Notice]) -> None:
+        event, key = notice.event, _key(notice.event)
+        print_ = fingerprint(event.source, event.scope, event.text, self.policy.level, frame=event.frame, key=key)
+        printed = Notice(notice.serial, event, notice.lane, notice.severity, notice.at, print_)
+        step.out.append(printed)
+        reason = Reason.KEY if key else Reason.FRAME if event.frame else Reason.MESSAGE
+        step.rule(now, Stage.FINGERPRINT, Verdict.PASS, reason, (printed,))
 
     def decided(self, consumed: int, step: Step[Notice]) -> int:
         """It works group by group and answers one for one, so what is in ``out`` is what was decided."""
@@ -65,9 +82,3 @@ class Fingerprint(StageBase[Policy]):
     def print_of(self, source: str, scope: str, key: str) -> str:
         """The print that a notice with this producer's key has."""
         return fingerprint(source, scope, "", self.policy.level, key=key)
-
-    def _prints(self, reason: Reason, source: str, scope: str, notices: list[Notice]) -> list[str]:
-        if reason is Reason.MESSAGE:
-            return self._memo.prints(source, scope, [notice.event.text for notice in notices])
-        level = self.policy.level
-        return [fingerprint(source, scope, n.event.text, level, frame=n.event.frame, key=_key(n.event)) for n in notices]

@@ -53,31 +53,35 @@ class Lane:
 
     def depth(self) -> int:
         """How many entries are pending, without the harness's notices, which have a cap of their own."""
-        standing = len(self.block.entries) + len(self.mail.entries) + len(self.returns.entries)
-        return standing + len(self.flying) - len(self.notices)
+        standing = len(self.block.entries) + len(self.mail.entries) + len(self.returns.entries) - len(self.notices)
+        return standing + sum(entry.notice.event.traffic != "notice" for entry in self.flying.values())
 
-    def add(self, entry: Pending) -> None:
-        """A newcomer."""
-        notice = entry.notice
-        self.group_of(entry).entries[notice.serial] = entry
-        self._index(entry)
-        if notice.event.traffic != "user":
-            self.by_print[notice.fingerprint] = entry
+    def less_severe_under_way(self, severity: Severity) -> int:
+        """Events under way that would be evicted before one of this severity, if a passed gate could be taken back."""
+        return sum(entry.severity < severity and entry.notice.event.traffic == "event" for entry in self.flying.values())
 
-    def _index(self, entry: Pending) -> None:
-        if entry.notice.event.traffic == "event":
+    def add(self, entry: Pending) -> Group:
+        """A newcomer; the group that it stands in."""
+        notice, group = entry.notice, self.group_of(entry)
+        group.entries[notice.serial] = entry
+        traffic = notice.event.traffic
+        if traffic == "event":
             self.bands.add(entry)
-        elif entry.notice.event.traffic == "notice":
-            self.notices[entry.notice.serial] = entry
+        elif traffic == "notice":
+            self.notices[notice.serial] = entry
+        if traffic != "user":
+            self.by_print[notice.fingerprint] = entry
+        return group
 
-    def fold(self, fold: Fold) -> bool | None:
+    def fold(self, fold: Fold, seen: int) -> bool | None:
         """Count repeats onto the pending entry, also one under way. True if its severity rose; None if there is no entry."""
         entry = self.by_print.get(fold.fingerprint)
         if entry is None:
             return None
         before = entry.severity
-        entry.fold(fold)
-        if entry.severity > before and entry.notice.serial not in self.flying:
+        entry.fold(fold, seen)
+        if entry.severity > before:
+            entry.outgrown = entry.notice.serial in self.flying
             self.bands.rise(entry, before)
         return entry.severity > before
 
@@ -116,6 +120,7 @@ class Lane:
             self.flying[entry.notice.serial] = entry
             self.bands.take_out(entry)
             self.notices.pop(entry.notice.serial, None)
+            entry.outgrown = False
         if not group.entries:
             group.ready_at = NEVER
         self.number += 1

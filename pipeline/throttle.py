@@ -6,7 +6,7 @@ from heapq import heappop, heappush
 
 from ..contracts.base import Inbound, Instant, Millis, Traffic
 from ..contracts.moves import ClearScope, Dropped, Kept, Lost, Missed, Rearm, Settled, Told
-from ..contracts.notices import Admission, Fold, Notice, Proposal
+from ..contracts.notices import Admission, Fold, Notice, Proposal, Reminder
 from ..contracts.severity import Severity
 from ..contracts.status import LaneStatus
 from ..contracts.verdicts import Stage, Verdict
@@ -56,6 +56,8 @@ class Throttle(StageBase[Policy]):
         super().__init__(policy)
         self._lanes: dict[str, Lane] = {}
         self._alarms: list[tuple[Instant, str]] = []
+        self.taken = 0
+        """Admissions taken in so far: what came before a signal and what after it is told apart by this."""
 
     # What comes down the line
 
@@ -63,6 +65,7 @@ class Throttle(StageBase[Policy]):
         """Admissions in, evictions out; proposals follow by ``tick``, at the same instant for what doesn't wait."""
         for admission in batch:
             lane = self._lane(admission.lane)
+            self.taken += 1
             evicted = self._admit(lane, admission, now, step)
             self._fold(lane, admission.folds, evicted, now, step)
             self._shrink(lane, now, step)
@@ -105,8 +108,7 @@ class Throttle(StageBase[Policy]):
     def dropped(self, dropped: Dropped, now: Instant, step: Step[Outcome]) -> None:
         """Entries ended untold."""
         if lane := self._flying(dropped.lane, dropped.number):
-            entries = lane.land(dropped.serials)
-            step.out.append(Lost(lane.name, [entry.notice.fingerprint for entry in entries]))
+            self._lost(lane, lane.land(dropped.serials), step)
             self._concluded(lane, now, step)
 
     def settled(self, settled: Settled, now: Instant, step: Step[Outcome]) -> None:
@@ -115,6 +117,7 @@ class Throttle(StageBase[Policy]):
             entries = lane.land(settled.serials)
             lane.told(entries, now)
             step.out.append(Told(lane.name, [(e.notice.fingerprint, e.count - lane.counts[e.notice.serial]) for e in entries]))
+            self._lost(lane, [entry for entry in entries if entry.outgrown], step)
             self._concluded(lane, now, step)
 
     # What changes beside the line
@@ -146,7 +149,7 @@ class Throttle(StageBase[Policy]):
                 if entry.notice.event.scope == clear.scope
                 and entry.notice.event.category == "build"
                 and entry.notice.event.traffic == "event"
-                and entry.notice.serial <= clear.upto
+                and entry.seen <= clear.upto
             ]
             self._discard(lane, stale, Verdict.CLEAR, Reason.GOOD_BUILD, now, step)
 
@@ -180,12 +183,12 @@ class Throttle(StageBase[Policy]):
         notices: list[Notice] = admission.passed
         doomed: list[Notice] = []
         if len(notices) > self.policy.max_pending:
-            notices, doomed = _survivors(notices, self.policy.max_pending)
-            self._suppress(lane, doomed, now, step)
+            risen = {fold.fingerprint: fold.severity for fold in admission.folds}
+            notices, doomed = _survivors(notices, risen, self.policy.max_pending)
+            self._suppress(lane, doomed, admission.reminders, now, step)
         for notice in notices:
-            entry = Pending.of(notice, admission.reminders.get(notice.serial))
-            lane.add(entry)
-            self._pull(lane, lane.group_of(entry), now + self._window(notice.event.traffic, notice.severity))
+            group = lane.add(Pending.of(notice, admission.reminders.get(notice.serial), self.taken))
+            group.pull(Instant(now + self._window(notice.event.traffic, notice.severity)))
         return doomed
 
     def _fold(self, lane: Lane, folds: list[Fold], doomed: list[Notice], now: Instant, step: Step[Outcome]) -> None:
@@ -195,9 +198,9 @@ class Throttle(StageBase[Policy]):
         gone = {notice.fingerprint for notice in doomed}
         missed: list[tuple[str, int]] = []
         for fold in folds:
-            rose = lane.fold(fold)
+            rose = lane.fold(fold, self.taken)
             if rose and fold.severity >= Severity.ERROR:
-                self._pull(lane, lane.block, now + self.policy.error_window)
+                lane.block.pull(Instant(now + self.policy.error_window))
             elif rose is None and fold.fingerprint in gone:
                 lane.suppressed[fold.severity] += fold.count
             elif rose is None:
@@ -210,10 +213,6 @@ class Throttle(StageBase[Policy]):
             return self.policy.error_window if severity >= Severity.ERROR else self.policy.window
         return 0 if traffic in ("mail", "return") else self.policy.prompt_window
 
-    def _pull(self, lane: Lane, group: Group, at: int) -> None:
-        group.pull(Instant(at))
-        self._set_alarm(lane)
-
     def _set_alarm(self, lane: Lane) -> None:
         """One live alarm a lane; older ones in the heap are recognised by their time and passed over."""
         at = NEVER if lane.flying else lane.ready_at()
@@ -224,9 +223,11 @@ class Throttle(StageBase[Policy]):
 
     def _shrink(self, lane: Lane, now: Instant, step: Step[Outcome]) -> None:
         evicted: list[Pending] = []
-        while lane.depth() > self.policy.max_pending and (entry := lane.bands.oldest_of_lowest()):
+        over = lane.depth() - self.policy.max_pending
+        while over > 0 and (entry := lane.bands.oldest_of_lowest()) and over > lane.less_severe_under_way(entry.severity):
             lane.remove(entry)
             evicted.append(entry)
+            over -= 1
         self._record_evicted(lane, evicted, Reason.CAP, now, step)
         evicted = []
         while len(lane.notices) > self.policy.max_notices:
@@ -240,11 +241,13 @@ class Throttle(StageBase[Policy]):
             for entry in gone:
                 lane.suppressed[entry.severity] += entry.count
             step.rule(now, Stage.THROTTLE, Verdict.EVICT, why, [entry.notice for entry in gone])
-            step.out.append(Lost(lane.name, [entry.notice.fingerprint for entry in gone]))
+            self._lost(lane, gone, step)
 
-    def _suppress(self, lane: Lane, doomed: list[Notice], now: Instant, step: Step[Outcome]) -> None:
+    def _suppress(
+        self, lane: Lane, doomed: list[Notice], reminders: dict[int, Reminder], now: Instant, step: Step[Outcome]
+    ) -> None:
         for notice in doomed:
-            lane.suppressed[notice.severity] += 1
+            lane.suppressed[notice.severity] += reminders[notice.serial].count if notice.serial in reminders else 1
         step.rule(now, Stage.THROTTLE, Verdict.EVICT, Reason.CAP, doomed)
         step.out.append(Lost(lane.name, [notice.fingerprint for notice in doomed]))
 
@@ -255,7 +258,7 @@ class Throttle(StageBase[Policy]):
             for entry in entries:
                 lane.remove(entry)
             step.rule(now, Stage.THROTTLE, verdict, why, [entry.notice for entry in entries])
-            step.out.append(Lost(lane.name, [entry.notice.fingerprint for entry in entries]))
+            self._lost(lane, entries, step)
             self._concluded(lane, now, step)
 
     def _flying(self, name: str, number: int) -> Lane | None:
@@ -295,7 +298,13 @@ class Throttle(StageBase[Policy]):
             lane.remove(entry)
         if cleared:
             step.rule(now, Stage.THROTTLE, Verdict.CLEAR, Reason.CLEARED, [entry.notice for entry in cleared])
-            step.out.append(Lost(lane.name, [entry.notice.fingerprint for entry in cleared]))
+            self._lost(lane, cleared, step)
+
+    def _lost(self, lane: Lane, gone: list[Pending], step: Step[Outcome]) -> None:
+        """Dedup learns what was not told, but for those of which a newer entry is pending: that one may still be told."""
+        prints = [entry.notice.fingerprint for entry in gone if entry.notice.fingerprint not in lane.by_print]
+        if prints:
+            step.out.append(Lost(lane.name, prints))
 
     def _over_budget(self, lane: Lane, group: Group, now: Instant, step: Step[Outcome]) -> bool:
         """Mere events beyond the lane's budget wait in the table and merge; anything else in the block takes them along."""
@@ -312,12 +321,13 @@ class Throttle(StageBase[Policy]):
         return True
 
 
-def _survivors(notices: list[Notice], most: int) -> tuple[list[Notice], list[Notice]]:
+def _survivors(notices: list[Notice], risen: dict[str, Severity], most: int) -> tuple[list[Notice], list[Notice]]:
     """Of a flood: what is not an event, and the ``most`` that eviction one by one would leave of the events; then the rest."""
     floods: tuple[list[Notice], ...] = tuple([] for _ in Severity)
     stay: list[Notice] = []
     for notice in notices:
-        (floods[notice.severity] if notice.event.traffic == "event" else stay).append(notice)
+        severity = risen.get(notice.fingerprint, notice.severity)
+        (floods[severity] if notice.event.traffic == "event" else stay).append(notice)
     doomed: list[Notice] = []
     for flood in reversed(floods):
         room = max(0, most)

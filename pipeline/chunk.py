@@ -1,0 +1,158 @@
+"""Chunk: one call of dedup. What costs once per lane is not paid once per notice; this loop is the line's busiest."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import assert_never
+
+from ..contracts.base import Instant, Millis
+from ..contracts.notices import Admission, Notice, Reminder
+from ..contracts.verdicts import Stage, Verdict
+from .episodes import Episode, Episodes, Table
+from .step import Step
+
+
+class Reason(StrEnum):
+    """Why a notice passed or was folded."""
+
+    FIRST = "first_in_window"
+    REPEAT = "repeat_in_window"
+    ROSE = "severity_rose"
+    REMINDER = "still_going_on"
+    NEVER_FOLDED = "class_is_never_folded"
+    SAME_ID = "same_id_again"
+    NOT_REARMED = "told_and_not_rearmed"
+
+
+class _Here:
+    """One lane within one chunk."""
+
+    __slots__ = ("admission", "table", "touched")
+
+    def __init__(self, lane: str, table: Table) -> None:
+        self.table = table
+        self.admission = Admission(lane, [], [], {})
+        self.touched: list[Episode] = []
+
+
+class Chunk:
+    """Decides over one batch of notices, then hands over what passed and what was folded, lane by lane."""
+
+    def __init__(self, episodes: Episodes, window: Millis, now: Instant) -> None:
+        self._episodes, self._window, self._now = episodes, window, now
+        self._lanes: dict[str, _Here] = {}
+        self._first: list[Notice] = []
+        self._folded: list[Notice] = []
+        self._ruled: dict[tuple[Verdict, Reason], list[Notice]] = {}
+
+    def take(self, batch: Iterable[Notice]) -> None:
+        """A repeat costs one look-up and two additions; a first occurrence one episode. What is rarer costs a call more."""
+        now, window, episodes = self._now, self._window, self._episodes
+        first, folded = self._first.append, self._folded.append
+        lane = ""
+        here = self._here(lane)
+        known, passed = here.table.known, here.admission.passed.append
+        for notice in batch:
+            if notice.lane != lane:
+                lane = notice.lane
+                here = self._here(lane)
+                known, passed = here.table.known, here.admission.passed.append
+            event = notice.event
+            if event.traffic != "event" or not window:
+                self._words(here, notice)
+                continue
+            episode = known.get(notice.fingerprint)
+            if episode is None:
+                episodes.add(here.table, Episode(notice.fingerprint, notice.severity, now, now, now, text=event.text))
+            elif now - episode.last_at < window or episode.pending:
+                if episode.pending:
+                    self._touch(here, episode, notice)
+                elif now < episode.remind_at and notice.severity <= episode.severity:
+                    episode.since += 1
+                else:
+                    self._again(here, episode, notice)
+                    continue
+                episode.last_at = now
+                folded(notice)
+                continue
+            else:
+                episode.open(notice, now)
+            passed(notice)
+            first(notice)
+
+    def close(self, step: Step[Admission]) -> None:
+        """Hand over what was decided: rulings by reason, admissions by lane."""
+        step.rule(self._now, Stage.DEDUP, Verdict.FOLD, Reason.REPEAT, self._folded)
+        step.rule(self._now, Stage.DEDUP, Verdict.PASS, Reason.FIRST, self._first)
+        for (verdict, reason), notices in self._ruled.items():
+            step.rule(self._now, Stage.DEDUP, verdict, reason, notices)
+        for here in self._lanes.values():
+            here.admission.folds.extend(episode.gather() for episode in here.touched)
+            if here.admission.passed or here.admission.folds:
+                step.out.append(here.admission)
+
+    def _here(self, lane: str) -> _Here:
+        here = self._lanes.get(lane)
+        if here is None:
+            here = self._lanes[lane] = _Here(lane, self._episodes.table(lane))
+        return here
+
+    def _again(self, here: _Here, episode: Episode, notice: Notice) -> None:
+        """An episode that lasts is told again: its time has come, or it has grown worse."""
+        reminder = Reminder(episode.since + 1, episode.first_at)
+        if notice.severity > episode.severity:
+            self._pass(here, notice, Verdict.PASS, Reason.ROSE, reminder)
+        else:
+            self._pass(here, notice, Verdict.REMIND, Reason.REMINDER, reminder)
+        episode.reopen(notice, self._now)
+
+    def _words(self, here: _Here, notice: Notice) -> None:
+        """What people, agents and the harness wrote, and events when dedup is off."""
+        if _never_folded(notice):
+            self._pass(here, notice, Verdict.PASS, Reason.NEVER_FOLDED)
+            return
+        episode = here.table.known.get(notice.fingerprint)
+        if episode is None:
+            episode = Episode(notice.fingerprint, notice.severity, self._now, self._now, self._now, text=notice.event.text)
+            self._episodes.add(here.table, episode)
+            self._pass(here, notice, Verdict.PASS, Reason.FIRST)
+        elif episode.pending:
+            self._touch(here, episode, notice)
+            self._folded.append(notice)
+        elif episode.last_at < 0:  # it was lost, so nobody was told
+            episode.open(notice, self._now)
+            self._pass(here, notice, Verdict.PASS, Reason.FIRST)
+        else:
+            episode.since += 1
+            self._rule(Verdict.FOLD, Reason.NOT_REARMED if notice.event.traffic == "notice" else Reason.SAME_ID, notice)
+
+    def _touch(self, here: _Here, episode: Episode, notice: Notice) -> None:
+        """Count onto an entry that is still pending, and keep a text that differs: a cascade must match them all."""
+        if not episode.fresh:
+            here.touched.append(episode)
+        episode.fresh += 1
+        episode.severity = max(episode.severity, notice.severity)
+        if notice.event.text != episode.text:
+            episode.note(notice.event.text)
+
+    def _pass(self, here: _Here, notice: Notice, verdict: Verdict, reason: Reason, reminder: Reminder | None = None) -> None:
+        here.admission.passed.append(notice)
+        if reminder:
+            here.admission.reminders[notice.serial] = reminder
+        self._rule(verdict, reason, notice)
+
+    def _rule(self, verdict: Verdict, reason: Reason, notice: Notice) -> None:
+        self._ruled.setdefault((verdict, reason), []).append(notice)
+
+
+def _never_folded(notice: Notice) -> bool:
+    """A person's words never are; mail and returns only by their id. Events come here when dedup is off."""
+    event = notice.event
+    match event.traffic:
+        case "user" | "event":
+            return True
+        case "mail" | "return":
+            return not (event.id or event.key)
+        case "notice":
+            return False
+        case _:
+            assert_never(event.traffic)
