@@ -1,8 +1,13 @@
 """A pytest plugin that feeds failures to an agent: `pytest -p pytest_tocsin --tocsin-to dev` with this file on the path."""
 
+import os
+
 import pytest
+
 from tocsin import Event, TocsinError
 from tocsin.edges.server.client import Client
+from tocsin.edges.server.directory import present
+from tocsin.edges.server.runtime import runtime_directory
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,8 +31,8 @@ class Feeder:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A failure in the test or around it."""
         if report.failed:
-            crash = report.longrepr.reprcrash if hasattr(report.longrepr, "reprcrash") else None
-            said = crash.message.splitlines()[0] if crash and crash.message else report.when
+            crash = getattr(report.longrepr, "reprcrash", None)
+            said = crash.message.splitlines()[0] if crash and crash.message else f"{report.when} failed"
             self._events.append(
                 Event(
                     text=f"FAILED {report.nodeid} - {said}",
@@ -45,8 +50,9 @@ class Feeder:
         if not self._events:
             return
         try:
-            with Client(self._recipient) as client:
+            address = present(runtime_directory(), self._recipient, os.environ)
+            with Client(address.path, name=address.name) as client:
                 answer = client.feed(self._events)
-            terminalreporter.write_line(f"tocsin: {answer.accepted} failures fed to {self._recipient}")
+            terminalreporter.write_line(f"tocsin: {answer.count} fed to {self._recipient}")
         except TocsinError as error:
             terminalreporter.write_line(f"tocsin: {error}", yellow=True)

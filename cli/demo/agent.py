@@ -1,4 +1,4 @@
-"""The demo's agent: a line editor that thinks aloud for a while after each message, then waits for the next. A plain program."""
+"""The agent of the demo: thinks aloud for a while after each message, then waits for the next. A plain program."""
 
 import os
 import select
@@ -34,7 +34,13 @@ def read_message() -> str:
         if not keys or keys == b"\x04":
             return ""
         typed += keys
-        _write(keys.replace(b"\x1b[200~", b"").replace(b"\x1b[201~", b"").replace(b"\n", b"\r\n").rstrip(b"\r").decode(errors="replace"))
+        _write(
+            keys.replace(b"\x1b[200~", b"")
+            .replace(b"\x1b[201~", b"")
+            .replace(b"\n", b"\r\n")
+            .rstrip(b"\r")
+            .decode(errors="replace")
+        )
         if typed.endswith(b"\r"):
             return typed[:-1].replace(b"\x1b[200~", b"").replace(b"\x1b[201~", b"").decode(errors="replace")
 

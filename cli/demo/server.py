@@ -28,12 +28,15 @@ def script() -> Iterator[Line]:
         yield 0.04, TRACEBACK.format(line=31 + nth % 2)
     yield 9.0, "[vite] server restarting due to config change..."
     for nth in range(30):  # its proxy complains while the back end is away
-        yield 0.03, f"10:14:{nth:02} AM [vite] http proxy error: /api/items?page={nth}\nError: connect ECONNREFUSED 127.0.0.1:8000"
+        yield (
+            0.03,
+            f"10:14:{nth:02} AM [vite] http proxy error: /api/items?page={nth}\nError: connect ECONNREFUSED 127.0.0.1:8000",
+        )
     yield 0.1, '  File "/srv/shop/models.py", line 12\n    class Item(:\n               ^\nSyntaxError: invalid syntax'
     yield 1.2, "[vite] server restarted."
     yield from _healthy(4)
-    for nth in range(160):  # far more different warnings than anybody wants to read
-        yield 0.01, f"WARNING cache: entry {_word(nth)} is stale and will be refetched"
+    for nth in range(160):  # far more different errors than anybody wants to read
+        yield 0.01, f"ERROR cache: entry {_word(nth)} could not be refreshed"
     yield 14.0, "Segmentation fault (core dumped)"
 
 
@@ -46,7 +49,7 @@ def main() -> None:
     """Print it all, then end as a server that crashed."""
     for pause, text in script():
         time.sleep(pause)
-        print(text, file=sys.stderr if "Error" in text else sys.stdout, flush=True)
+        print(text, file=sys.stderr, flush=True)
     sys.exit(139)
 
 
