@@ -19,7 +19,7 @@ from .contracts.events import Event
 from .contracts.lanes import LaneSpec
 from .contracts.ports import Clock, Shelf, Sink
 from .contracts.severity import LEVELS
-from .contracts.signals import RecipientDied, RecipientRevived, Signal
+from .contracts.signals import LaneSignal, RecipientDied, RecipientRevived, ScopeSignal, Signal
 from .contracts.status import LaneStatus, Status
 from .contracts.verdicts import Decision
 from .edges.clock import SteadyClock, utc_offset
@@ -27,7 +27,7 @@ from .edges.ids import RandomIds
 from .edges.portal import Portal
 from .edges.sinks.call import CallSink
 from .edges.sinks.spill import SpillSink
-from .pipeline.classify import Classify, Reason, Refusal
+from .pipeline.classify import Classify, Reason, Recipients, Refusal
 from .pipeline.record import DeadLetter
 from .pipeline.roster import Settings
 
@@ -82,31 +82,49 @@ class Tocsin:
         # The same rules as on the line, asked ahead, so that a producer learns at once that nobody is there.
         self._directory = Classify(self.settings.classify)
         self._names: set[str] = set()
-        self._running = False
+        self._observers: set[str] = set()
+        self._lock = threading.Lock()
+        self._running = self._stopped = False
 
     # Its life
 
     def start(self) -> Self:
-        """Run. Twice is harmless."""
-        if not self._running:
+        """Run. Twice is harmless; raises ``NotRunning`` once it was stopped."""
+        with self._lock:
+            if self._stopped:
+                raise NotRunning("this line has been stopped for good: make a new Tocsin")
             self._tree.dispatcher.start()
             self._running = True
         return self
 
     def stop(self, grace: float = 5.0) -> Left:
-        """Deliver what may be delivered, within ``grace`` seconds, and end. Answers with what is left; returns in any case."""
-        if not self._running:
-            return Left(lanes=(), ended=True)
-        deadline = self.clock.now() + int(grace * 1000)
+        """Deliver what may be delivered, within ``grace`` seconds, and end, for good.
+
+        Answers with what is left; returns in any case. From its first moment on nothing more is taken in.
+        """
+        with self._lock:
+            was_running, self._running, self._stopped = self._running, False, True
+        timer = SteadyClock()
+        deadline = timer.now() + int(grace * 1000)
+        self._tree.close_door()
+        self._tree.patience = max(0.1, grace)
+        left, quiet = self._run_dry(timer, deadline) if was_running else ((), True)
+        remaining = max(0.1, (deadline - timer.now()) / 1000)
+        ended = self._tree.stop(remaining)
+        return Left(lanes=left, ended=self._portal.close(remaining) and ended and quiet)
+
+    def _run_dry(self, timer: Clock, deadline: int) -> tuple[tuple[LaneStatus, ...], bool]:
+        """What is left in the lanes when all that may go has gone, and whether nothing was under way any more."""
         pause = threading.Event()
-        self._tree.flush()
-        while self._tree.busy() and self.clock.now() < deadline:
-            pause.wait(0.01)
-        left = tuple(lane for lane in self._tree.status().lanes if lane.depth)
-        self._running = False
-        ended = self._tree.stop(max(0.1, (deadline - self.clock.now()) / 1000)) and not any(lane.under_way for lane in left)
-        self._portal.close()
-        return Left(lanes=left, ended=ended)
+        try:
+            while self._tree.arriving() and timer.now() < deadline:
+                pass
+            self._tree.flush()
+            while (busy := self._tree.busy()) and timer.now() < deadline:
+                pause.wait(0.01)
+            return tuple(lane for lane in self._tree.status().lanes if lane.depth), not busy
+        except NotRunning:  # the stage thread is stuck, so nobody knows
+            return (), False
 
     def __enter__(self) -> Self:
         return self.start()
@@ -133,9 +151,10 @@ class Tocsin:
         self._must_run()
         if not name or name != name.strip() or not name.isprintable():
             raise BadInput(f"{name!r} can't be a recipient's name: use printable characters, with no space at the ends")
-        if name in self._names:
-            raise NameTaken(f"a recipient called {name!r} is here already; choose another name, or close its lane first")
-        self._names.add(name)
+        with self._lock:
+            if name in self._names:
+                raise NameTaken(f"a recipient called {name!r} is here already; choose another name, or close its lane first")
+            self._names.add(name)
         spec = LaneSpec(name=name, typing=typing)
         self._tree.open_lane(spec, _as_sink(sink))
         self._directory.open(spec)
@@ -148,8 +167,12 @@ class Tocsin:
             self._tree.close_lane(name)
 
     def observe(self, name: str, sink: Sink | Shelf | Callable[[Delivery], object]) -> None:
-        """One more sees what was delivered, to anybody, after it was delivered."""
+        """One more sees what was delivered, to anybody, after it was delivered. Raises ``NameTaken`` for a name in use."""
         self._must_run()
+        with self._lock:
+            if name in self._observers:
+                raise NameTaken(f"an observer called {name!r} is here already; choose another name")
+            self._observers.add(name)
         self._tree.observe(name, _as_sink(sink))
 
     # In
@@ -160,8 +183,9 @@ class Tocsin:
         Returns when it is in the line. Raises ``NoRecipient``, ``RecipientDead`` or ``BadInput`` at once, and ``Backpressure``
         if it is not of class ``event``, the line is full, and ``wait`` is false or ``timeout`` seconds have passed.
         """
+        self._must_run()
         made = _made(event, fields)
-        answer = self._directory.recipients(made)
+        answer = self._recipients(made)
         if isinstance(answer, Refusal):
             raise _REFUSALS.get(answer.reason, NoRecipient)(answer.text)
         self._put([made], wait=wait, timeout=timeout)
@@ -171,11 +195,12 @@ class Tocsin:
 
         One that can't be taken does not keep the others out; the answer names each of them.
         """
+        self._must_run()
         items = list(items)
         refused = [
             Refused(index=index, text=answer.text)
             for index, item in enumerate(items)
-            if isinstance(item, Event) and isinstance(answer := self._directory.recipients(item), Refusal)
+            if not isinstance(item, _FACTS) and isinstance(answer := self._recipients(item), Refusal)
         ]
         if refused:
             out = {one.index for one in refused}
@@ -185,10 +210,9 @@ class Tocsin:
 
     def signal(self, *facts: Signal) -> None:
         """Tell the line facts: a turn began, a dev server restarted, a dialog is open."""
-        for fact in facts:
-            if isinstance(fact, RecipientDied | RecipientRevived):
-                self._directory.observe(fact)
-        self._put(list(facts))
+        if not all(isinstance(fact, _FACTS) for fact in facts):
+            raise BadInput("that is no signal; an event goes in by feed()")
+        self._put(facts)
 
     # What it did
 
@@ -213,11 +237,22 @@ class Tocsin:
         letter = next((letter for letter in self.dead_letters() if letter.decision.id == notice_id), None)
         if letter is None:
             raise BadInput(f"there is no dead letter with the id {notice_id!r}")
-        self.feed(letter.notice.event)
+        to = letter.notice.lane or letter.notice.event.to  # of several recipients only the one who was not told
+        self.feed(msgspec.structs.replace(letter.notice.event, to=to))
+
+    def _recipients(self, event: Event) -> Recipients | Refusal:
+        """Who will be told. What nobody can read because it has the wrong types is refused."""
+        try:
+            return self._directory.recipients(event)
+        except (AttributeError, TypeError) as error:
+            return Refusal(Reason.EMPTY, f"that is neither an event nor a signal: {error}")
 
     def _put(self, items: Sequence[Fed], *, wait: bool = True, timeout: float | None = None) -> None:
         self._must_run()
         self._tree.feed(items, wait=wait, timeout=timeout)
+        for item in items:
+            if type(item) in _LIVES:
+                self._directory.observe(item)  # type: ignore[arg-type]
 
     def _must_run(self) -> None:
         if not self._running:
@@ -227,6 +262,10 @@ class Tocsin:
 _REFUSALS: dict[Reason, type[NoRecipient | RecipientDead | BadInput]] = {Reason.DEAD: RecipientDead, Reason.EMPTY: BadInput}
 
 
+_FACTS = (LaneSignal, ScopeSignal)
+_LIVES = {RecipientDied, RecipientRevived}
+
+
 def _as_sink(sink: Sink | Shelf | Callable[[Delivery], object]) -> Sink | Shelf:
     return sink if isinstance(sink, Sink | Shelf) else CallSink(sink)
 
@@ -234,9 +273,13 @@ def _as_sink(sink: Sink | Shelf | Callable[[Delivery], object]) -> Sink | Shelf:
 def _made(event: Event | str, fields: dict[str, Any]) -> Event:
     """The event; from a text and fields, checked as strictly as one that came in from outside."""
     if isinstance(event, Event):
-        return msgspec.structs.replace(event, **fields) if fields else event
+        if not fields:
+            return event
+        fields = {**msgspec.structs.asdict(event), **fields}
+    else:
+        fields = {"text": event, **fields}
     try:
-        return msgspec.convert({"text": event, **fields}, Event)
+        return msgspec.convert(fields, Event)
     except msgspec.ValidationError as error:
         raise BadInput(f"that is no event: {error}; severities are {', '.join(LEVELS)}") from error
 

@@ -24,12 +24,15 @@ def trace_of(error: BaseException) -> str:
 
 
 def attempt(call: Callable[[], Any]) -> Any | TocsinError:
-    """What a sink answers; whatever it raises becomes an answer too, and a fault nobody foresaw is tried again."""
+    """What a sink answers; whatever it raises becomes an answer too, and a fault nobody foresaw is tried again.
+
+    A sink that calls ``sys.exit`` would end the stage thread without a word, so that counts as a fault as well.
+    """
     try:
         return call()
     except TocsinError as error:
         return error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return SinkBusy(f"the sink raised {error!r}")
 
 
@@ -58,6 +61,11 @@ class LineActor(DispatchedActor):
             return error
         return None
 
+    def restart(self, error: Exception) -> None:
+        """Start again with the state there is, and say so. A state that can't be rebuilt is kept as it stands."""
+        self.caught(self.recover)
+        self.supervisor.fault(type(self).__name__, trace_of(error), self.now())
+
     def recover(self) -> None:
         """After a fault that no single input explains. Actors with state rebuild it."""
 
@@ -69,5 +77,4 @@ class LineActor(DispatchedActor):
             if envelope.reply_to is not None:
                 envelope.reply_to.set_exception((type(error), error, error.__traceback__))
                 return
-            self.recover()
-            self.supervisor.fault(type(self).__name__, trace_of(error), self.now())
+            self.restart(error)

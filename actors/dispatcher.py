@@ -68,12 +68,16 @@ class Dispatcher:
         self._awake.set()
 
     def start(self) -> None:
-        """Run on a thread of its own until ``stop``."""
-        self._thread = threading.Thread(target=self._run, name="tocsin-stages", daemon=True)
-        self._thread.start()
+        """Run on a thread of its own until ``stop``. Twice is harmless."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="tocsin-stages", daemon=True)
+            self._thread.start()
 
     def stop(self, grace: float) -> bool:
-        """End the thread. True if it ended within ``grace`` seconds."""
+        """End the thread, for good. What is between the stages goes on to where it waits; no new work is brought in.
+
+        True if the thread ended within ``grace`` seconds.
+        """
         self._stopping = True
         self._awake.set()
         if self._thread is None or self._thread is threading.current_thread():
@@ -86,6 +90,11 @@ class Dispatcher:
         """True while its thread runs; otherwise somebody steps it by hand."""
         return self._thread is not None and self._thread.is_alive()
 
+    @property
+    def ended(self) -> bool:
+        """True once it was stopped and nothing runs any more."""
+        return self._stopping and not self.threaded
+
     def here(self) -> bool:
         """True on the stage thread itself, which must never wait for the stages."""
         return threading.current_thread() is self._thread
@@ -96,19 +105,23 @@ class Dispatcher:
 
     def run_until_idle(self) -> None:
         """Run everything that can run now, ticks included."""
-        while self._run_ready() or self._tick_due():
+        while self._run_one() or self._tick_due():
             pass
 
-    def _run_ready(self) -> bool:
-        ran = False
-        while self._ready or self._lazy:
-            actor = self._ready.popleft() if self._ready else self._lazy.popleft()
-            actor.run()
-            ran = True
-        return ran
+    def _run_one(self) -> bool:
+        """Run the actor whose turn it is. False if it is nobody's."""
+        if self._ready:
+            self._ready.popleft().run()
+        elif self._lazy and not self._stopping:
+            self._lazy.popleft().run()
+        else:
+            return False
+        return True
 
     def _tick_due(self) -> bool:
         """Tell those that are due. False if nobody was."""
+        if self._stopping:
+            return False
         now = self.clock.now()
         due = [actor for actor in self._actors if (at := actor.due()) is not None and at <= now]
         for actor in due:
@@ -168,15 +181,21 @@ class DispatchedActor(pykka.Actor):
         return None
 
     def run(self) -> None:
-        """Handle what was in the mailbox when it began; what comes meanwhile waits for its turn."""
+        """Handle what was in the mailbox when it began; what comes meanwhile waits for its turn.
+
+        A lazy actor handles one message a turn: what that brought in goes its whole way before the next.
+        """
         self.mailbox.scheduled = False
         envelopes = self.mailbox.envelopes
-        for _ in range(len(envelopes)):
+        for _ in range(min(len(envelopes), 1) if self.lazy else len(envelopes)):
             envelope = envelopes.popleft()
             if self.actor_stopped.is_set():
                 self._refuse(envelope)
             else:
                 self._handle(envelope)
+        if envelopes and not self.mailbox.scheduled:
+            self.mailbox.scheduled = True
+            self.dispatcher.schedule(self)
 
     def _handle(self, envelope: Envelope[Any]) -> None:
         response = self._handle_receive(envelope.message)

@@ -9,10 +9,10 @@ from typing import Any
 import pykka
 
 from ..contracts.base import Instant
-from ..contracts.errors import Backpressure
+from ..contracts.errors import Backpressure, NotRunning
 from ..contracts.events import Event
 from ..contracts.notices import Notice
-from ..contracts.severity import LEVELS
+from ..contracts.severity import LEVELS, Severity
 from ..contracts.signals import Cleared, LaneFact, RecipientDied, RecipientRevived, ScopeFact, ScopeSignal, Signal
 from ..contracts.verdicts import Ruling, Stage, Verdict
 from .base import LineActor
@@ -45,23 +45,34 @@ class Door:
         """Events in the runs."""
         self._words: deque[Fed] = deque()
         self._shed: Run = []
+        self._closed = ""
         self.high_water = 0
 
     def put(self, items: Sequence[Fed], *, wait: bool, timeout: float | None = None) -> bool:
-        """Take events and signals in. True if the door was empty, so that the intake has to be told."""
+        """Take events and signals in. True if the door was empty, so that the intake has to be told.
+
+        More words than the door holds are let in when no others wait. Raises ``Backpressure``, or ``NotRunning`` once it is
+        closed, also to those who wait at that moment; then none of ``items`` is in.
+        """
         runs, words = _apart(items)
         with self._room:
-            while words and len(self._words) + len(words) > self._limit:
-                if not wait or not self._room.wait(timeout):
-                    raise Backpressure(f"{len(self._words)} messages wait already; try again, or feed with wait=True")
-            was_empty = self.empty()
-            self._words.extend(words)
-            self._runs.extend(runs)
-            self._waiting += sum(len(run) for run in runs if isinstance(run, list))
-            if self._waiting > self._limit:
-                self._turn_away(self._waiting - self._limit)
-            self.high_water = max(self.high_water, self.depth())
-        return was_empty
+            if words and not self._room.wait_for(lambda: self._has_room(len(words)), timeout if wait else 0):
+                raise Backpressure(f"{len(self._words)} messages wait already; try again, or feed with wait=True")
+            if self._closed:
+                raise NotRunning(self._closed)
+            return self._let_in(runs, words)
+
+    def put_from_within(self, items: Sequence[Fed]) -> None:
+        """Take in what the line itself made of something that it had taken before: it never waits, and is never refused."""
+        runs, words = _apart(items)
+        with self._room:
+            self._let_in(runs, words)
+
+    def close(self, why: str) -> None:
+        """From now on nothing is taken in from outside; what is in can still be taken out."""
+        with self._room:
+            self._closed = why
+            self._room.notify_all()
 
     def take(self, most: int) -> tuple[list[Run | Fed], Run]:
         """The next chunk, protected ones first, and what was shed since the last one."""
@@ -89,14 +100,27 @@ class Door:
         """True if nothing is left to take."""
         return not (self._runs or self._words or self._shed)
 
+    def _has_room(self, more: int) -> bool:
+        return not self._words or len(self._words) + more <= self._limit or bool(self._closed)
+
+    def _let_in(self, runs: Sequence[Run | ScopeFact], words: Sequence[Fed]) -> bool:
+        was_empty = self.empty()
+        self._words.extend(words)
+        self._runs.extend(runs)
+        self._waiting += sum(len(run) for run in runs if isinstance(run, list))
+        if self._waiting > self._limit:
+            self._turn_away(self._waiting - self._limit)
+        self.high_water = max(self.high_water, self.depth())
+        return was_empty
+
     def _turn_away(self, over: int) -> None:
         """Shed so many: the oldest of the lowest severity; of that one some more, so that a flood pays for this rarely."""
         standing = Counter(severity for run in self._runs if isinstance(run, list) for severity in map(_severity, run))
         spare = self._limit // 16
         quota: dict[str, int] = {}
-        for name in LEVELS:
+        for name in sorted(standing, key=_rank):
             quota[name] = min(over + spare, standing[name])
-            over, spare = max(0, over - quota[name]), 0 if standing[name] else spare
+            over, spare = max(0, over - quota[name]), 0
         self._runs = deque(kept for run in self._runs if (kept := self._sift(run, quota)))
         self._waiting = sum(len(run) for run in self._runs if isinstance(run, list))
 
@@ -111,6 +135,11 @@ class Door:
             else:
                 kept.append(event)
         return kept
+
+
+def _rank(severity: str) -> Severity:
+    """A word that is no severity counts least here; its event is put aside at the first stage."""
+    return LEVELS.get(severity, Severity.INFO)
 
 
 def _apart(items: Sequence[Fed]) -> tuple[list[Run | ScopeFact], list[Fed]]:
@@ -148,6 +177,11 @@ class IntakeActor(LineActor):
             return self.door.depth()
         self._drain()
         return None
+
+    def recover(self) -> None:
+        """What is still at the door is to be fetched all the same, or nobody would ever be told to."""
+        if not (self.door.empty() or self.supervisor.broken):
+            self.actor_ref.tell(Drain())
 
     def _drain(self) -> None:
         chunk, shed = self.door.take(CHUNK)
@@ -188,5 +222,5 @@ class IntakeActor(LineActor):
     def _record_shed(self, shed: list[Event]) -> None:
         if shed:
             now: Instant = self.now()
-            notices = [Notice(0, event, event.to or "", LEVELS[event.severity], now) for event in shed]
+            notices = [Notice(0, event, event.to or "", _rank(event.severity), now) for event in shed]
             self.record([Ruling(now, Stage.INTAKE, Verdict.SHED, "door_full", notices)])

@@ -39,7 +39,7 @@ class ClassifyActor(StageActor[Classify]):
                 self.stage.close(message.name)
                 self.next.tell(message)
             case Facts(fact=RecipientDied() | RecipientRevived() as fact):
-                self.stage.observe(fact)
+                self.call(lambda _: self.stage.observe(fact))
             case _:
                 self.next.tell(message)
 
@@ -73,7 +73,7 @@ class DedupActor(StageActor[Dedup]):
         match message:
             case Moves():
                 for move in message.items:
-                    self._move(move, now)
+                    self.call(lambda _, move=move: self._move(move, now))  # type: ignore[misc]
             case CloseLane():
                 self.stage.close(message.name)
                 self.next.tell(message)
@@ -164,7 +164,7 @@ class _Gate(StageActor[Any]):
         if on:
             self.next.tell(Batch(on))
         if fed:
-            self.door.put(fed, wait=False)
+            self.door.put_from_within(fed)
             self.intake.tell(Drain())
 
     def tick(self, now: Instant, step: Step[Any]) -> None:

@@ -67,6 +67,8 @@ class SinkActor(LineActor):
                 self._sinks.pop(message.name, None)
             case Observe():
                 self._observers[message.name] = _Observer(message.sink)
+            case Look(what="busy"):
+                return any(observer.busy or observer.waiting for observer in self._observers.values())
             case Look():
                 return {name: observer.missed for name, observer in self._observers.items()}
         return None
@@ -87,7 +89,10 @@ class SinkActor(LineActor):
         else:
             self._courier.carry(sink, delivery, partial(self._answer, delivery))
 
-    def _answer(self, delivery: Delivery, outcome: Receipt | TocsinError) -> None:
+    def _answer(self, delivery: Delivery, outcome: object) -> None:
+        """What is neither a receipt nor an error proves nothing: not tried again, since it may have been written."""
+        if not isinstance(outcome, Receipt | TocsinError):
+            outcome = SinkGone(f"the sink answered {outcome!r}, not with a Receipt")
         self.fanout.tell(Answer(delivery.lane, delivery.id, outcome))
 
     def _show(self, delivery: Delivery) -> None:

@@ -44,8 +44,8 @@ class StageActor(LineActor, Generic[S]):
         self._due: Instant | None = None
 
     def due(self) -> Instant | None:
-        """When the stage wants to be woken."""
-        return self._due
+        """When the stage wants to be woken; never again once the line gave up, or a tick that raises would raise for ever."""
+        return None if self.supervisor.broken else self._due
 
     def on_receive(self, message: Any) -> Any:
         """Batches are offered, ticks passed on, everything else is the concrete actor's."""
@@ -79,12 +79,24 @@ class StageActor(LineActor, Generic[S]):
         raise TypeError(f"{type(self).__name__} sends nothing on")
 
     def call(self, what: Callable[[Step[Any]], None]) -> None:
-        """Let the stage do something that is no offer; what it decided before a fault still counts."""
+        """Let the stage do something that is no offer; what it decided before a fault still counts.
+
+        After a fault it is restarted with its state and does it once more, so that a passing fault loses no answer.
+        """
+        error = self._step(what)
+        if error is None:
+            return
+        self.caught(self.recover)
+        again = self._step(what)
+        if again is not None:
+            raise again
+        self.supervisor.fault(type(self).__name__, trace_of(error), self.now())
+
+    def _step(self, what: Callable[[Step[Any]], None]) -> Exception | None:
         step: Step[Any] = Step()
-        try:
-            what(step)
-        finally:
-            self._hand_over(step)
+        error = self.caught(lambda: what(step))
+        self._hand_over(step)
+        return error
 
     def recover(self) -> None:
         """Restart the stage with its state, rebuilt from a snapshot of itself."""
@@ -126,6 +138,9 @@ class StageActor(LineActor, Generic[S]):
             return self.caught(lambda: probe.offer(iter([part]), now, Step())) is not None
 
         bad = isolate.culprits(item, raises, now)
+        if not bad:  # repeats counted onto an entry: they are on record as folded, so only the fault is to be told
+            self.restart(error)
+            return
         self._put_aside(item, bad, error, now)
         left = isolate.without(item, bad)
         if left is not None:

@@ -1,6 +1,7 @@
 """Supervisor: a fault that no input explains restarts its actor; too many of them within a while, and the line says so."""
 
 from collections import deque
+from collections.abc import Callable
 
 from ..contracts.base import Instant, Millis
 from .messages import Broken
@@ -13,7 +14,9 @@ PERIOD = Millis(10_000)
 class Supervisor:
     """One for one: a fault in one actor restarts that actor. It gives up loudly: feeding is refused with the reason."""
 
-    def __init__(self) -> None:
+    def __init__(self, give_up: Callable[[str], None]) -> None:
+        """``give_up`` is called with the reason when there were too many faults."""
+        self._give_up = give_up
         self._faults: deque[Instant] = deque()
         self.restarts = 0
         self.last_trace = ""
@@ -26,5 +29,6 @@ class Supervisor:
         self._faults.append(now)
         while self._faults and now - self._faults[0] > PERIOD:
             self._faults.popleft()
-        if len(self._faults) > INTENSITY:
+        if len(self._faults) > INTENSITY and self.broken is None:
             self.broken = Broken(actor, now, trace)
+            self._give_up(f"the line gave up, {actor} kept failing: {trace}")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pykka
 
-from ..contracts.errors import NotRunning
+from ..contracts.errors import BadInput, NotRunning
 from ..contracts.lanes import LaneSpec
 from ..contracts.ports import Clock, Shelf, Sink
 from ..contracts.status import LaneStatus, Status, Tally
@@ -36,7 +36,7 @@ from .recorder import RecorderActor
 from .sink import SinkActor
 from .supervisor import Supervisor
 
-ASK_TIMEOUT = 10.0
+PATIENCE = 10.0
 """Seconds that a question from outside may take."""
 
 
@@ -54,9 +54,10 @@ class Tree:
         spill_dir: str = "",
     ) -> None:
         """``run`` names this run in every id; ``spill`` writes what was cut into ``spill_dir``."""
+        self.patience = PATIENCE
         self.dispatcher = Dispatcher(clock)
-        self.supervisor = Supervisor()
         self.door = Door(settings.intake.limit)
+        self.supervisor = Supervisor(self.door.close)
         on = (self.dispatcher, self.supervisor)
         self._recorder = RecorderActor.launch(*on, Record(settings.record, run))
         self._intake = IntakeActor.launch(*on, self.door)
@@ -91,9 +92,7 @@ class Tree:
             actor.recorder = self._recorder.actor_ref
 
     def feed(self, items: Sequence[Fed], *, wait: bool = True, timeout: float | None = None) -> None:
-        """In at the door; the only way in."""
-        if self.supervisor.broken is not None:
-            raise NotRunning(f"the line gave up, {self.supervisor.broken.stage} kept failing: {self.supervisor.last_trace}")
+        """In at the door; the only way in. Raises ``Backpressure``, or ``NotRunning`` if the line was stopped or gave up."""
         if items and self.door.put(items, wait=wait and not self.dispatcher.here(), timeout=timeout):
             self._intake.actor_ref.tell(Drain())
 
@@ -114,18 +113,20 @@ class Tree:
 
     def flush(self) -> None:
         """Propose everything now that only waits for its batch."""
-        self.quiesce()
         self.ask(self._throttle, Flush())
+
+    def arriving(self) -> int:
+        """What still waits at the door, once the stages have nothing else to do."""
+        return int(self.ask(self._intake, Look()))
 
     def quiesce(self) -> None:
         """Return when everything that was fed before has been decided, as far as it can be at this moment."""
-        while self.ask(self._intake, Look()):
+        while self.arriving() and not self.supervisor.broken:
             pass
 
     def busy(self) -> bool:
-        """True while something is at the door or on its way to a sink."""
-        self.quiesce()
-        return bool(self.ask(self._fanout, Look()))
+        """True while something is at the door, or on its way to a sink or an observer."""
+        return bool(self.arriving() or self.ask(self._fanout, Look()) or self.ask(self._sinks, Look("busy")))
 
     def explain(self, what: str) -> list[Decision]:
         """The story of a notice (by id) or of an episode (by fingerprint)."""
@@ -175,14 +176,26 @@ class Tree:
         )
 
     def ask(self, actor: LineActor, message: object) -> Any:
-        """Ask from outside. On a line that is stepped by hand, the asker does the stepping."""
+        """Ask from outside. On a line that is stepped by hand, the asker does the stepping; one that ended only answers."""
+        if self.dispatcher.here():
+            raise BadInput("a shelf runs on the stage thread, so it can't ask the line: nobody would be there to answer")
+        if self.dispatcher.ended:
+            return actor.on_receive(message)
         future = actor.actor_ref.ask(message, block=False)
         if not self.dispatcher.threaded:
             self.dispatcher.run_until_idle()
-        return future.get(timeout=ASK_TIMEOUT)
+        try:
+            return future.get(timeout=self.patience)
+        except pykka.Timeout as error:
+            raise NotRunning(f"the stages have not answered for {self.patience:g} s; a shelf must never block") from error
+
+    def close_door(self) -> None:
+        """Nothing more is let in; what is in goes its way."""
+        self.door.close("the line has been stopped")
 
     def stop(self, grace: float) -> bool:
-        """End the stages. True if they ended within ``grace`` seconds."""
+        """End the stages, for good. True if they ended within ``grace`` seconds."""
+        self.close_door()
         ended = self.dispatcher.stop(grace)
         for actor in self._actors:
             pykka.ActorRegistry.unregister(actor.actor_ref)

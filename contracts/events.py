@@ -1,6 +1,8 @@
 """Events: what a producer feeds. Strict on the way in, because a typo in a field name is lost meaning."""
 
-from typing import Final
+from typing import Annotated, Final
+
+from msgspec import Meta
 
 from .base import Inbound, Instant, Traffic
 from .severity import SeverityName
@@ -36,7 +38,7 @@ class Event(Inbound, frozen=True, kw_only=True, gc=False):
     """What it is about: the name of a dev server, a proxy, a test run."""
     severity: SeverityName = "warning"
     traffic: Traffic = "event"
-    at: Instant | None = None
+    at: Annotated[Instant, Meta(ge=0, lt=253_402_300_800_000)] | None = None
     """When it happened; when it was fed, if absent."""
     detail: str = ""
     """More lines that belong to it (a stack, a code frame). Shown to the recipient, not part of the identity."""

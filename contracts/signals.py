@@ -91,6 +91,14 @@ class ScreenReleased(LaneSignal, frozen=True, kw_only=True, tag="screen_released
     """The full-screen program is gone."""
 
 
+class ToolOpened(LaneSignal, frozen=True, kw_only=True, tag="tool_opened"):
+    """The agent began a tool call; until it ends a permission dialog may be on the screen, told or not."""
+
+
+class ToolClosed(LaneSignal, frozen=True, kw_only=True, tag="tool_closed"):
+    """No tool call is open any more."""
+
+
 class WaitStarted(LaneSignal, frozen=True, kw_only=True, tag="wait_started"):
     """The recipient waits on a human's decision."""
 
@@ -136,6 +144,8 @@ LaneFact = (
     | DialogClosed
     | ScreenTaken
     | ScreenReleased
+    | ToolOpened
+    | ToolClosed
     | WaitStarted
     | WaitEnded
     | Paused

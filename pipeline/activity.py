@@ -18,6 +18,8 @@ from ..contracts.signals import (
     Resumed,
     ScreenReleased,
     ScreenTaken,
+    ToolClosed,
+    ToolOpened,
     TurnEnded,
     TurnStarted,
     WaitEnded,
@@ -56,6 +58,7 @@ class Recipient(msgspec.Struct):
     dialog: bool = False
     draft: bool = False
     screen: bool = False
+    tool: bool = False
     turns: bool = False
     """It has sent turn signals: from then on bytes prove nothing."""
     turn: bool = False
@@ -78,6 +81,8 @@ class Recipient(msgspec.Struct):
                 self.dialog = isinstance(fact, DialogOpened)
             case ScreenTaken() | ScreenReleased():
                 self.screen = isinstance(fact, ScreenTaken)
+            case ToolOpened() | ToolClosed():
+                self.tool = isinstance(fact, ToolOpened)
             case WaitStarted() | WaitEnded():
                 self.waiting = isinstance(fact, WaitStarted)
             case Paused() | Resumed():
@@ -85,7 +90,7 @@ class Recipient(msgspec.Struct):
             case RecipientDied():
                 self.dead = True
             case RecipientRevived():
-                self.dead = self.waiting = self.dialog = self.draft = self.screen = self.turn = False
+                self.dead = self.waiting = self.dialog = self.draft = self.screen = self.tool = self.turn = False
 
     def evidence(self, now: Instant) -> Evidence:
         """The best evidence there is that it is active now."""
@@ -96,7 +101,7 @@ class Recipient(msgspec.Struct):
 
     def word(self, now: Instant) -> str:
         """Its state in one word, the hardest obstacle first."""
-        for name in ("dead", "dialog", "draft", "screen", "waiting", "paused"):
+        for name in ("dead", "dialog", "draft", "screen", "tool", "waiting", "paused"):
             if getattr(self, name):
                 return name
         return str(self.evidence(now))

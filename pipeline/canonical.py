@@ -3,36 +3,35 @@
 from collections.abc import Callable
 from typing import Final, Literal
 
-from ..contracts.base import Record
-from .canonical_strict import collapse, core
 from .canonical_loose import loosen
+from .canonical_strict import collapse, core
+from .canonical_trace import Replacement, Trace
 from .volatile import mask_standard
 
+__all__ = ["Level", "Replacement", "canonical", "core", "explain", "finisher"]
+
 Level = Literal["strict", "standard", "loose"]
-"""How much is taken for noise. ``standard`` takes only what is certainly volatile."""
+"""How much is taken for noise.
+
+``strict``: control codes, case, white space, a time stamp in front, ``:line:column`` at the end. ``standard`` (the default)
+also what is certainly volatile, such as ids, addresses, times and durations. ``loose`` also numbers, quoted strings, URLs, paths
+and names.
+"""
 
 
-class Replacement(Record, frozen=True, kw_only=True):
-    """One thing that was replaced: which rule did it, what stood there, what stands there now."""
-
-    rule: str
-    before: str
-    after: str
+def _standard(text: str) -> str:
+    return mask_standard(text) or collapse(text)  # where all is noise, none of it is
 
 
 def _loose(text: str) -> str:
-    return loosen(mask_standard(text))
+    return loosen(_standard(text))
 
 
-_FINISHERS: Final[dict[Level, Callable[[str], str]]] = {
-    "strict": collapse,
-    "standard": mask_standard,
-    "loose": _loose,
-}
+_FINISHERS: Final[dict[Level, Callable[[str], str]]] = {"strict": collapse, "standard": _standard, "loose": _loose}
 
 
 def canonical(text: str, level: Level = "standard") -> str:
-    """What two occurrences of one message have in common."""
+    """What two occurrences of one message have in common. Empty only if the text has nothing to show."""
     return _FINISHERS[level](core(text))
 
 
@@ -42,5 +41,17 @@ def finisher(level: Level) -> Callable[[str], str]:
 
 
 def explain(text: str, level: Level = "standard") -> tuple[Replacement, ...]:
-    """What ``canonical`` took away, rule by rule, in the order in which the rules ran."""
-    return ()
+    """What ``canonical`` replaced, in the order in which the rules ran. Empty if the text is its own canonical form."""
+    return tuple(_traced(text, level).replacements)
+
+
+def _traced(text: str, level: Level) -> Trace:
+    trace = Trace(text)
+    trace.to_core()
+    if level == "strict":
+        trace.to_strict()
+        return trace
+    trace.to_standard()
+    if level == "loose":
+        trace.to_loose()
+    return trace

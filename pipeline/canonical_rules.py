@@ -1,81 +1,206 @@
-"""Rules as data: what a rule looks for, what it leaves, and the cheap sign that it may be needed at all."""
+"""Rules as data: what a rule looks for, what it leaves, and the cheap sign without which it is never tried.
+
+A pattern must begin with a letter, a character or a class of digits (a boundary to the left is looked at afterwards, with a
+lookbehind), because only then does the search skip at the speed of C what cannot match. It must not look twice at the same
+stretch of text: every repeat is bounded or ends where the next attempt begins.
+"""
 
 import re
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from itertools import product
 from typing import Final, NamedTuple
 
 Leave = str | Callable[[re.Match[str]], str]
 """What stands in the place of a match: a template, or a function where the match has to be looked at."""
-Substitute = Callable[[Leave, str], str]
 
 
 class Rule(NamedTuple):
-    """One kind of noise. A text that shows none of its ``signs`` is never searched."""
+    """One kind of noise. A text that shows none of its signs is never searched for it."""
 
     name: str
     pattern: re.Pattern[str]
     leave: Leave
     signs: frozenset[str]
+    digits: bool
+    """There is nothing to find in a text without a digit."""
+    start: bool
+    """It only looks at the beginning of the text."""
 
 
-def rule(name: str, pattern: str, leave: Leave, *signs: str) -> Rule:
-    """A rule from its pattern. Signs are words of letters (``"pid ms"``) or one of the marks of ``Signs``."""
-    return Rule(name, re.compile(pattern), leave, frozenset(word for sign in signs for word in sign.split()))
+def rule(name: str, pattern: str, leave: Leave, signs: str, *, digits: bool = True, start: bool = False) -> Rule:
+    """A rule from its pattern.
+
+    ``signs`` is a list with spaces of words of the text (letters only: ``"pid"``), of words right after a number (``"0ms"``, with
+    or without a space in the text), of the characters in ``SYMBOLS``, of the names in ``SHAPES`` after a ``~``, or ``always``.
+    """
+    if isinstance(leave, str) and "\\" in leave:  # a template with a group would be looked up at every call, match or not
+        leave = partial(_filled, *leave.split("\\1"))
+    return Rule(name, re.compile(pattern), leave, frozenset(signs.split()), digits, start)
 
 
-def alternatives(words: str) -> str:
-    """The words as a group of a pattern, longest first, so that no word hides a longer one."""
-    return "(?:" + "|".join(re.escape(word) for word in sorted(words.split(), key=lambda word: (-len(word), word))) + ")"
+def _filled(head: str, tail: str, found: re.Match[str]) -> str:
+    return f"{head}{found[1] or ''}{tail}"
 
 
-_LETTERS: Final = bytes(code if chr(code) in "abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
-_SHAPE: Final = bytes(48 if chr(code) in "0123456789abcdef" else code for code in range(256))
-_SYMBOLS: Final = "%$#?<[>@×"
-"""Characters that are signs by themselves: rare in text, and one look for each costs next to nothing."""
-_SHAPES: Final = ((b"0000000", "hex"), (b"-00-00", "date"), (b":0", "colon"), (b"0x0", "address"), (b"/0", "slash"), (b"(0", "paren"), (b":00:00:", "octets"))
-"""Shapes of a text whose hexadecimal digits have all become ``0``."""
+def counted(words: str) -> str:
+    """The words as signs that only count right after a number."""
+    return " ".join(f"0{word}" for word in words.split())
+
+
+def after(name: str, words: str, rest: str, leave: Leave, *, left: str = r"\w", digits: bool = True) -> tuple[Rule, ...]:
+    """One rule for each of the words: the word, not preceded by ``left``, and then ``rest``. ``{}`` in ``leave`` is the word."""
+    return tuple(
+        rule(name, f"{word}(?<!{left}{word}){rest}", leave.format(word) if isinstance(leave, str) else leave, word, digits=digits)
+        for word in words.split()
+    )
+
+
+def any_of(words: str) -> str:
+    """The words as a group of a pattern that reads each letter once, longest word first."""
+    heads: dict[str, list[str]] = {}
+    for word in words.split():
+        heads.setdefault(word[:1], []).append(word[1:])
+    return _branches(heads)
+
+
+def _branches(heads: dict[str, list[str]]) -> str:
+    optional = "?" if heads.pop("", None) else ""
+    branches = []
+    for letter, tails in heads.items():
+        inner: dict[str, list[str]] = {}
+        for tail in tails:
+            inner.setdefault(tail[:1], []).append(tail[1:])
+        branches.append(re.escape(letter) + (_branches(inner) if any(tails) else ""))
+    return f"(?:{'|'.join(branches)}){optional}" if len(branches) > 1 or optional else branches[0]
+
+
+SYMBOLS: Final = "?<>@%$#'\"`/\\=.-("
+WIDE_SYMBOLS: Final = "×─━═µμ"
+"""Characters that are signs by themselves."""
+SHAPES: Final = (
+    "colon pair clock octets date slash fraction paren bracket dashes leading hex long-number address long".split()
+)
+"""Looks of a text, most of them of one whose digits have all become ``0`` (see ``Rules._shape``)."""
+_WORDS: Final = bytes(code if chr(code) in "abcdefghijklmnopqrstuvwxyz" else 48 if 48 <= code <= 57 else 32 for code in range(256))
+_DIGIT: Final = bytes(48 if 48 <= code <= 57 else code for code in range(256))
+_HEX: Final = bytes(48 if chr(code) in "0123456789abcdef" else code for code in range(256))
+_ALNUM: Final = bytes(48 if code < 128 and chr(code).isalnum() else 32 for code in range(256))
+_Substitute = Callable[[Leave, str], str]
+
+
+def _spellings(sign: str) -> Iterable[str]:
+    """The tokens of a text that show a sign.
+
+    In a token every digit is ``0``. The last digit before a space has moved to the word behind the space, so that ``12 errors``
+    is ``0`` and ``0errors``, and ``(x3) a`` is ``x`` and ``0`` and ``a``.
+    """
+    first, *more = sign.split("0")
+    if more and not first:
+        first, *more = more
+        yield from (f"{'0' * digits}{first}{tail}" for digits in range(1, 8) for tail in _tails(more))
+    else:
+        yield from (f"{'0' * digits}{first}" for digits in range(8))
+        yield from (f"{first}{'0' * digits}" for digits in range(1, 8))
+
+
+def _tails(words: list[str]) -> list[str]:
+    return ["".join(part) for part in product(*([f"0{word}", f"00{word}"] for word in words))]
+
+
+def _at_start(pattern: re.Pattern[str]) -> _Substitute:
+    def substitute(leave: Leave, text: str) -> str:
+        found = pattern.match(text)
+        if not found:
+            return text
+        return (leave(found) if callable(leave) else leave) + text[found.end() :]
+
+    return substitute
 
 
 class Rules:
-    """A table of rules in the order in which they apply."""
+    """A table of rules in the order in which they apply. Its patterns see lower case and single spaces."""
 
-    def __init__(self, table: Sequence[Rule]) -> None:
+    def __init__(self, table: Iterable[Rule]) -> None:
         self.table: Final = tuple(table)
-        self._bits: Final[dict[str, int]] = {}
+        bits: dict[str, int] = {}
         for place, each in enumerate(self.table):
             for sign in each.signs:
-                self._bits[sign] = self._bits.get(sign, 0) | 1 << place
-        self._always: Final = self._bits.pop("always", 0)
-        self._symbols: Final = tuple((symbol, self._bits.pop(symbol)) for symbol in _SYMBOLS if symbol in self._bits)
-        self._shapes: Final = tuple((shape, self._bits.pop(f"~{name}")) for shape, name in _SHAPES if f"~{name}" in self._bits)
-        self._words: Final = frozenset(word.encode() for word in self._bits)
-        self._by_word: Final = {word.encode(): bits for word, bits in self._bits.items()}
+                bits[sign] = bits.get(sign, 0) | 1 << place
+        self._digitless: Final = sum(1 << place for place, each in enumerate(self.table) if not each.digits)
+        self._always: Final = bits.pop("always", 0)
+        self._symbols: Final = tuple((symbol, bits.pop(symbol)) for symbol in SYMBOLS if symbol in bits)
+        self._wide: Final = tuple((symbol, bits.pop(symbol)) for symbol in WIDE_SYMBOLS if symbol in bits)
+        self._shapes: Final = {name: bits.pop(f"~{name}", 0) for name in SHAPES}
+        self._tokens: Final[dict[bytes, int]] = {}
+        for sign, bit in bits.items():
+            if not re.fullmatch(r"0?[a-z]+(?:0[a-z]+)*", sign):
+                raise ValueError(f"no such sign: {sign}")
+            for token in _spellings(sign):
+                self._tokens[token.encode()] = self._tokens.get(token.encode(), 0) | bit
+        self._known: Final = frozenset(self._tokens)
         self._plan: Final = lru_cache(maxsize=1024)(self._choose)
+        self._rules: Final = lru_cache(maxsize=64)(self._list)
 
     def needed(self, text: str) -> tuple[Rule, ...]:
-        """The rules whose sign the text shows, in order."""
-        return tuple(each for place, each in enumerate(self.table) if self._signs(text) >> place & 1)
+        """The rules of which the text shows a sign, in order."""
+        return self._rules(self._signs(text))
 
     def apply(self, text: str) -> str:
-        """The text after all rules."""
+        """The text after all rules, with single spaces."""
         for substitute, leave in self._plan(self._signs(text)):
             text = substitute(leave, text)
-        return text
+        return " ".join(text.split()) if "  " in text or text[-1:] == " " or text[:1] == " " else text
 
-    def _choose(self, bits: int) -> tuple[tuple[Substitute, Leave], ...]:
-        return tuple((each.pattern.sub, each.leave) for place, each in enumerate(self.table) if bits >> place & 1)
+    def _list(self, bits: int) -> tuple[Rule, ...]:
+        return tuple(each for place, each in enumerate(self.table) if bits >> place & 1)
+
+    def _choose(self, bits: int) -> tuple[tuple[_Substitute, Leave], ...]:
+        return tuple((_at_start(each.pattern) if each.start else each.pattern.sub, each.leave) for each in self._list(bits))
 
     def _signs(self, text: str) -> int:
         found = self._always
         octets = text.encode("utf-8", "surrogatepass")
-        for word in self._words.intersection(octets.translate(_LETTERS).split()):
-            found |= self._by_word[word]
+        tokens = self._tokens
+        for token in self._known.intersection(octets.translate(_WORDS).replace(b"0 ", b" 0").split()):
+            found |= tokens[token]
         for symbol, bits in self._symbols:
             if symbol in text:
                 found |= bits
-        shaped = octets.translate(_SHAPE)
-        for shape, bits in self._shapes:
-            if shape in shaped:
-                found |= bits
+        if len(octets) != len(text):
+            for symbol, bits in self._wide:
+                if symbol in text:
+                    found |= bits
+        octets = octets.translate(_DIGIT)
+        digits = octets.decode("latin-1")
+        return found | self._shape(text, digits, octets) if "0" in digits else found & self._digitless
+
+    def _shape(self, text: str, digits: str, octets: bytes) -> int:
+        """The signs that lie in how digits and punctuation stand together. Each is looked for behind the rarest of its characters."""
+        shapes = self._shapes
+        found = 0
+        if ":" in text and ":0" in digits:
+            found = shapes["colon"]
+            if "0:0" in digits:
+                found |= shapes["pair"] | (shapes["clock"] if ":00:0" in digits else 0)
+        if "/" in text and "/0" in digits:
+            found |= shapes["slash"] | (shapes["fraction"] if "0/0" in digits else 0)
+        if "(" in text and "(0" in digits:
+            found |= shapes["paren"]
+        if "[" in text:
+            found |= (shapes["bracket"] if "[0" in digits else 0) | (shapes["dashes"] if "--- [" in text else 0)
+        if "-" in text and "-00-00" in digits:
+            found |= shapes["date"]
+        if "0x" in text:
+            found |= shapes["address"]
+        if digits[0] in "0=[":
+            found |= shapes["leading"]
+        octets = octets.translate(_HEX)
+        hexadecimal = octets.decode("latin-1")
+        if "0000000" in hexadecimal:
+            found |= shapes["hex"] | (shapes["long-number"] if "000000000" in digits else 0)
+        if ":00:00:" in hexadecimal:
+            found |= shapes["octets"]
+        if "0000000000000000" in octets.translate(_ALNUM).decode("latin-1"):
+            found |= shapes["long"]
         return found

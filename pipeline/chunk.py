@@ -115,8 +115,9 @@ class Chunk:
             episode = Episode(notice.fingerprint, notice.severity, self._now, self._now, self._now, text=notice.event.text)
             self._episodes.add(here.table, episode)
             self._pass(here, notice, Verdict.PASS, Reason.FIRST)
-        elif episode.pending:
+        elif episode.pending and notice.event.traffic == "notice":
             self._touch(here, episode, notice)
+            episode.last_at = self._now
             self._folded.append(notice)
         elif episode.last_at < 0:  # it was lost, so nobody was told
             episode.open(notice, self._now)
@@ -145,13 +146,15 @@ class Chunk:
 
 
 def _never_folded(notice: Notice) -> bool:
-    """A person's words never are; mail and returns only by their id. Events come here when dedup is off."""
+    """A person's words never are, mail only by its id, an answer by its coordinate. Events come here when dedup is off."""
     event = notice.event
     match event.traffic:
         case "user" | "event":
             return True
-        case "mail" | "return":
-            return not (event.id or event.key)
+        case "mail":
+            return not event.id
+        case "return":
+            return not (event.key or event.id)
         case "notice":
             return False
         case _:

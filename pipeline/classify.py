@@ -85,11 +85,11 @@ class Classify(StageBase[Policy]):
             return Refusal(Reason.EMPTY, "the event has no message: give it a text, or a key that says what it is")
         if event.to is not None:
             return self._named(event, event.to)
-        routed = self._routed(event)
-        if routed:
-            return Recipients(Reason.ROUTED, routed)
-        if len(self._lanes) == 1:
-            return Recipients(Reason.ONLY_LANE, tuple(self._lanes))
+        if routed := self._routed(event):
+            return self._living(event, Reason.ROUTED, routed)
+        live = tuple(name for name in self._lanes if name not in self._dead)
+        if len(live or self._lanes) == 1:
+            return self._living(event, Reason.ONLY_LANE, live or tuple(self._lanes))
         return Refusal(Reason.UNCLEAR, f"the event names no recipient and no route matches it; {self._lanes_in_words()}")
 
     def _named(self, event: Event, name: str) -> Recipients | Refusal:
@@ -102,20 +102,30 @@ class Classify(StageBase[Policy]):
             return Recipients(Reason.BOUNCED, (coordinator,))
         return Refusal(Reason.DEAD, f"{name!r} is gone and will not read this; {self._lanes_in_words()}")
 
+    def _living(self, event: Event, reason: Reason, names: tuple[str, ...]) -> Recipients | Refusal:
+        """A person's or an agent's words pass the dead over; if all are dead, it is as if the first had been named."""
+        if event.traffic not in ("user", "mail"):
+            return Recipients(reason, names)  # what can't be told to the dead is dropped on record, further down the line
+        live = tuple(name for name in names if name not in self._dead)
+        return Recipients(reason, live) if live else self._named(event, names[0])
+
     def offer(self, batch: Iterable[Event], now: Instant, step: Step[Notice]) -> None:
         """Events in, notices out, one for each recipient, in order."""
         lanes, add, named = self._lanes, step.out.append, len(step.out)
-        for event in batch:
-            lane = event.to
-            # The common case, a named and live recipient, without a call.
-            if lane in lanes and event.traffic == "event" and event.text and not event.text.isspace():
-                self._serial += 1
-                add(Notice(self._serial, event, lane, LEVELS[event.severity], now))
-                continue
+        try:
+            for event in batch:
+                lane = event.to
+                # The common case, a named and live recipient, without a call.
+                if lane in lanes and event.traffic == "event" and event.text and not event.text.isspace():
+                    self._serial += 1
+                    add(Notice(self._serial, event, lane, LEVELS[event.severity], now))
+                    continue
+                step.rule(now, Stage.CLASSIFY, Verdict.PASS, Reason.EXPLICIT, step.out[named:])
+                named = len(step.out)
+                self._offer_other(event, now, step)
+                named = len(step.out)
+        finally:  # what was decided before a fault is on record with it
             step.rule(now, Stage.CLASSIFY, Verdict.PASS, Reason.EXPLICIT, step.out[named:])
-            self._offer_other(event, now, step)
-            named = len(step.out)
-        step.rule(now, Stage.CLASSIFY, Verdict.PASS, Reason.EXPLICIT, step.out[named:])
 
     def _offer_other(self, event: Event, now: Instant, step: Step[Notice]) -> None:
         answer = self.recipients(event)

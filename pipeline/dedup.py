@@ -38,22 +38,22 @@ class Dedup(StageBase[Policy]):
 
     def told(self, lane: str, told: Sequence[tuple[str, int]], now: Instant) -> None:
         """The sink accepted these fingerprints; so many occurrences of each came too late to be counted in what was told."""
-        table = self._episodes.table(lane)
+        known = self._episodes.known(lane)
         for fingerprint, missed in told:
-            if episode := table.known.get(fingerprint):
+            if episode := known.get(fingerprint):
                 episode.pending, episode.since = False, missed
                 episode.remind_at = self._next_reminder(episode, now)
 
     def missed(self, lane: str, missed: Sequence[tuple[str, int]]) -> None:
         """So many repeats came when their entry had just been told: the next reminder counts them."""
-        known = self._episodes.table(lane).known
+        known = self._episodes.known(lane)
         for fingerprint, count in missed:
             if (episode := known.get(fingerprint)) and not episode.pending:
                 episode.since += count
 
     def lost(self, lane: str, fingerprints: Iterable[str]) -> None:
         """These were evicted, dropped or failed: never told, so their next occurrence passes."""
-        known = self._episodes.table(lane).known
+        known = self._episodes.known(lane)
         for fingerprint in fingerprints:
             if episode := known.get(fingerprint):
                 episode.lose()

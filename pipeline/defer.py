@@ -38,6 +38,7 @@ class Reason(StrEnum):
     DIALOG = "dialog_open"
     DRAFT = "draft_half_typed"
     SCREEN = "full_screen_program"
+    TOOL = "tool_call_open"
     OUTPUT = "recipient_writes"
     TURN = "turn_running"
 
@@ -55,7 +56,7 @@ class Defer(StageBase[Policy]):
         self._recipients: dict[str, Recipient] = {}
         self._typing: set[str] = set()
         self._keeping: set[str] = set()
-        """Lanes with a kept proposal: they are woken when something changes."""
+        """Lanes in which something was kept since they were last woken: they are woken when something changes."""
         self._edges: list[tuple[Instant, str]] = []
         self._watched: set[str] = set()
         """Lanes that stand in ``_edges``, each once."""
@@ -84,8 +85,8 @@ class Defer(StageBase[Policy]):
             return
         recipient.observe(fact, now)
         if fact.lane in self._keeping and not isinstance(fact, Output):
-            step.out.append(WakeLane(fact.lane))
-        self._watch_edge(fact.lane, recipient)
+            self._wake(fact.lane, step)
+        self._watch_edge(fact.lane, recipient, now)
 
     def tick(self, now: Instant, step: Step[Outcome]) -> None:
         """The idle edge: lanes that fell silent are woken at once."""
@@ -95,9 +96,9 @@ class Defer(StageBase[Policy]):
             if (recipient := self._writing(lane)) is None:
                 continue
             if recipient.idle_at() <= now:
-                step.out.append(WakeLane(lane))
+                self._wake(lane, step)
             else:
-                self._watch_edge(lane, recipient)
+                self._watch_edge(lane, recipient, now)
 
     def due(self) -> Instant | None:
         """When the first recipient will have fallen silent."""
@@ -109,7 +110,7 @@ class Defer(StageBase[Policy]):
             heappop(self._edges)
             self._watched.discard(lane)
             if recipient is not None:
-                self._watch_edge(lane, recipient)
+                self._watch_edge(lane, recipient, at)
         return None
 
     def _writing(self, lane: str) -> Recipient | None:
@@ -123,8 +124,14 @@ class Defer(StageBase[Policy]):
         """What keeps each recipient, in one word; ``idle`` if nothing does."""
         return {name: recipient.word(now) for name, recipient in self._recipients.items()}
 
-    def _watch_edge(self, lane: str, recipient: Recipient) -> None:
-        if lane not in self._watched and self._writing(lane):
+    def _wake(self, lane: str, step: Step[Outcome]) -> None:
+        """All that was kept is proposed again, and what is kept then keeps the lane watched again."""
+        self._keeping.discard(lane)
+        step.out.append(WakeLane(lane))
+
+    def _watch_edge(self, lane: str, recipient: Recipient, now: Instant) -> None:
+        """An edge that is past wakes nobody: what keeps the lane now is something else."""
+        if lane not in self._watched and recipient.idle_at() > now and self._writing(lane):
             self._watched.add(lane)
             heappush(self._edges, (recipient.idle_at(), lane))
 
@@ -160,11 +167,14 @@ class Defer(StageBase[Policy]):
         return None if overdue else _ACTIVE.get(recipient.evidence(now))
 
     def _no_typing(self, recipient: Recipient) -> Reason | None:
+        """What makes typing wrong, however long it lasts and whatever is to be typed."""
         if recipient.dialog:
             return Reason.DIALOG
         if recipient.draft:
             return Reason.DRAFT
-        return Reason.SCREEN if recipient.screen else None
+        if recipient.screen:
+            return Reason.SCREEN
+        return Reason.TOOL if recipient.tool else None
 
     def _is_overdue(self, proposal: Proposal, recipient: Recipient, now: Instant) -> bool:
         evidence = recipient.evidence(now)
@@ -176,7 +186,6 @@ class Defer(StageBase[Policy]):
     def _keep(
         self, proposal: Proposal, recipient: Recipient, kept: dict[Reason, list[Proposed]], now: Instant, step: Step[Outcome]
     ) -> None:
-        self._keeping.discard(proposal.lane)
         for reason, entries in kept.items():
             self._keeping.add(proposal.lane)
             until = self._until(recipient, reason, entries, now)
@@ -184,7 +193,7 @@ class Defer(StageBase[Policy]):
             step.rule(now, Stage.DEFER, Verdict.DEFER, reason, fresh, until)
             serials = [entry.notice.serial for entry in entries]
             step.out.append(Kept(proposal.lane, proposal.number, serials, Stage.DEFER, reason, until))
-        self._watch_edge(proposal.lane, recipient)
+        self._watch_edge(proposal.lane, recipient, now)
 
     def _until(self, recipient: Recipient, reason: Reason, entries: list[Proposed], now: Instant) -> Instant | None:
         """Activity defers for a bounded time; everything else until a signal says that it is over."""

@@ -84,6 +84,11 @@ class Episodes:
             table = self._tables[lane] = Table()
         return table
 
+    def known(self, lane: str) -> dict[str, Episode]:
+        """The lane's episodes by fingerprint, to look up; asking makes no table."""
+        table = self._tables.get(lane)
+        return table.known if table else {}
+
     def add(self, table: Table, episode: Episode) -> None:
         """A new episode in the table; at the cap another one goes first."""
         if self._count >= self._most:
@@ -94,7 +99,7 @@ class Episodes:
 
     def forget(self, lane: str, fingerprint: str) -> bool:
         """Drop one episode. True if there was one."""
-        if self.table(lane).known.pop(fingerprint, None) is None:
+        if self.known(lane).pop(fingerprint, None) is None:
             return False
         self._count -= 1
         return True

@@ -13,6 +13,8 @@ from ..contracts.notices import Notice, Proposal, Proposed, notice_id
 from ..contracts.severity import NAMES
 from ..contracts.verdicts import Stage, Verdict
 from .backoff import Backoff
+from .inert import inert
+from .redact import redact
 from .render import Policy as Layout
 from .render import render
 from .stage import StageBase
@@ -175,14 +177,14 @@ class FanOut(StageBase[Policy]):
             fingerprint=proposed.notice.fingerprint,
             traffic=event.traffic,
             severity=NAMES[proposed.severity],
-            source=event.source,
-            scope=event.scope,
-            text=event.text,
+            source=inert(event.source),
+            scope=inert(event.scope),
+            text=redact(inert(event.text)),
             count=proposed.count,
             first_at=proposed.first_at,
             last_at=proposed.last_at,
-            detail=event.detail,
-            frame=event.frame,
+            detail=redact(inert(event.detail)),
+            frame=redact(inert(event.frame)),
             category=event.category,
             reminder=proposed.reminder,
         )

@@ -29,8 +29,10 @@ class Reason(StrEnum):
 
 
 def _key(event: Event) -> str:
-    """The producer's own identity; mail and returns are the same when their ids are."""
-    return event.key or (event.id if event.traffic in ("mail", "return") else "")
+    """The producer's own identity; of mail its id above all, of an answer its coordinate or else its id."""
+    if event.traffic == "mail":
+        return event.id or event.key
+    return event.key or (event.id if event.traffic == "return" else "")
 
 
 class Fingerprint(StageBase[Policy]):

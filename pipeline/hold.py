@@ -67,10 +67,11 @@ class Hold(StageBase[Policy]):
             self._judge(proposal, now, step)
 
     def observe(self, fact: ScopeFact, upto: int, now: Instant, step: Step[Outcome]) -> None:
-        """Take in a signal; ``upto`` is the serial of the last notice that came before it."""
+        """Take in a signal; ``upto`` says what the pending table had taken in before it."""
         outage = self._scopes.get(fact.scope)
         if outage is None:
             outage = self._scopes[fact.scope] = Outage(self.policy.timing)
+        self._age(fact.scope, outage, now, step)
         changed = outage.observe(fact, now)
         if isinstance(fact, RebuildFinished) and fact.ok:
             step.out.append(ClearScope(fact.scope, upto))
@@ -80,10 +81,7 @@ class Hold(StageBase[Policy]):
     def tick(self, now: Instant, step: Step[Outcome]) -> None:
         """Outages grow old without any news."""
         for scope, outage in self._scopes.items():
-            if outage.tick(now):
-                step.out.append(WakeScope(scope))
-                if outage.state is State.EXPIRED:
-                    self._warn(scope, now, step)
+            self._age(scope, outage, now, step)
 
     def due(self) -> Instant | None:
         """When the first outage grows old."""
@@ -93,12 +91,19 @@ class Hold(StageBase[Policy]):
         """Every scope that was heard of, and what it goes through."""
         return {scope: outage.state for scope, outage in self._scopes.items()}
 
+    def _age(self, scope: str, outage: Outage, now: Instant, step: Step[Outcome]) -> None:
+        """Whoever asks about a scope first lets time do its part, so that a late wake changes no answer."""
+        if outage.tick(now):
+            step.out.append(WakeScope(scope))
+            if outage.state is State.EXPIRED:
+                self._warn(scope, now, step)
+
     def _judge(self, proposal: Proposal, now: Instant, step: Step[Outcome]) -> None:
         passed: list[Proposed] = []
         held: list[Proposed] = []
         cascade: list[Proposed] = []
         for entry in proposal.entries:
-            outage = self._outage_of(proposal.lane, entry)
+            outage = self._outage_of(proposal.lane, entry, now, step)
             if outage is None:
                 passed.append(entry)
             elif self._must_wait(entry, outage, now):
@@ -111,13 +116,14 @@ class Hold(StageBase[Policy]):
         self._keep(proposal, held, now, step)
         self._pass(proposal, passed, now, step)
 
-    def _outage_of(self, lane: str, entry: Proposed) -> Outage | None:
+    def _outage_of(self, lane: str, entry: Proposed, now: Instant, step: Step[Outcome]) -> Outage | None:
         event = entry.notice.event
         if event.traffic != "event" or not self.policy.window:
             return None
         outage = self._scopes.get(event.scope)
         if outage is not None:
             self._listeners.setdefault(event.scope, {})[lane] = None
+            self._age(event.scope, outage, now, step)
         return outage
 
     def _must_wait(self, entry: Proposed, outage: Outage, now: Instant) -> bool:

@@ -81,10 +81,13 @@ class Outage(msgspec.Struct):
     timing: Timing
     state: State = State.HEALTHY
     began_at: Instant = Instant(0)
+    rebuild_at: Instant = Instant(0)
+    """When the rebuild began; later than ``began_at`` if a connection had failed before."""
     last: Span | None = None
     evidence_at: Instant | None = None
-    """When the latest restart or rebuild began."""
-    restart_asked: bool = False
+    """When the latest rebuild began, if it has not ended."""
+    restart_at: Instant | None = None
+    """When a restart was asked for that has not happened yet."""
     failed_at: Instant = Instant(0)
     good_at: Instant | None = None
     """A good response that waits out the debounce."""
@@ -104,7 +107,7 @@ class Outage(msgspec.Struct):
             case ProcessExited():
                 self._exited(fact, now)
             case RestartRequested():
-                self.evidence_at, self.restart_asked = now, True
+                self.restart_at = now
             case RebuildStarted():
                 self.evidence_at = now
                 if self.state in (State.HEALTHY, State.TRANSPORT):
@@ -127,7 +130,7 @@ class Outage(msgspec.Struct):
             if at > now:
                 break
             if state is State.HEALTHY:
-                self._end(now, recovered=self.good_at is not None)
+                self._end(at, recovered=self.good_at is not None)
             else:
                 self.state = state
         return self.state is not before
@@ -140,10 +143,10 @@ class Outage(msgspec.Struct):
         timing = self.timing
         match self.state:
             case State.REBUILD:
-                yield Instant(self.began_at + timing.long_after), State.LONG
-                yield Instant(self.began_at + timing.expired_after), State.EXPIRED
+                yield Instant(self.rebuild_at + timing.long_after), State.LONG
+                yield Instant(self.rebuild_at + timing.expired_after), State.EXPIRED
             case State.LONG:
-                yield Instant(self.began_at + timing.expired_after), State.EXPIRED
+                yield Instant(self.rebuild_at + timing.expired_after), State.EXPIRED
             case State.TRANSPORT if self.good_at is not None:
                 yield Instant(self.good_at + timing.debounce), State.HEALTHY
             case State.TRANSPORT:
@@ -156,22 +159,26 @@ class Outage(msgspec.Struct):
             self._end(now, recovered=True)
         else:
             self.state = State.HEALTHY  # after a crash, or at first sight: nothing is cleared by that
-        self.restart_asked = False
+        self.restart_at = None
 
     def _exited(self, exit_: ProcessExited, now: Instant) -> None:
         """An exit is a rebuild if a restart was asked for, or a rebuild began and it did not fail by itself; else a crash."""
-        fresh = self.evidence_at is not None and now - self.evidence_at <= self.timing.evidence
-        expected = fresh and (self.restart_asked or bool(exit_.died_of) or exit_.code in (0, 130, 143))
-        if expected and self.state not in (State.CRASHED,):
+        ended = bool(exit_.died_of) or exit_.code in (0, 130, 143)
+        expected = self._is_fresh(self.restart_at, now) or (ended and self._is_fresh(self.evidence_at, now))
+        if expected and self.state is not State.CRASHED:
             if self.state not in (State.REBUILD, State.LONG):
                 self._begin(State.REBUILD, now)
         else:
             self._end(now, recovered=False)
             self.state = State.CRASHED
 
+    def _is_fresh(self, evidence_at: Instant | None, now: Instant) -> bool:
+        return evidence_at is not None and now - evidence_at <= self.timing.evidence
+
     def _rebuilt(self, fact: RebuildFinished, now: Instant) -> None:
         self.evidence_at = None
-        if self.state in (State.REBUILD, State.LONG, State.EXPIRED):
+        works_again = self.state is State.CRASHED and fact.ok
+        if works_again or self.state in (State.REBUILD, State.LONG, State.EXPIRED):
             self._end(now, recovered=fact.ok)
 
     def _begin(self, state: State, now: Instant) -> None:
@@ -179,6 +186,7 @@ class Outage(msgspec.Struct):
             recent = (at for at in self.outages if now - at < self.timing.loop_window)
             self.outages = (*recent, now)
             self.began_at = now
+        self.rebuild_at = now
         self.state = State.CRASHED if len(self.outages) > self.timing.loop_outages else state
         self.good_at = None
 

@@ -1,6 +1,7 @@
 """Pending: the one table of what a lane has not been told yet."""
 
 from collections.abc import Iterable
+from operator import index
 
 import msgspec
 
@@ -22,6 +23,10 @@ class Pending(msgspec.Struct):
     texts: tuple[str, ...]
     all_texts: bool = True
     reminder: bool = False
+    seen: int = 0
+    """The throttle's count of admissions when it last occurred."""
+    outgrown: bool = False
+    """It grew worse while it was under way, so what is told of it is less than the truth."""
     cleared: bool = False
     """Its condition went away while it was pending, and has not come back."""
     held_at: Instant | None = None
@@ -31,16 +36,18 @@ class Pending(msgspec.Struct):
     until: Instant | None = None
 
     @classmethod
-    def of(cls, notice: Notice, reminder: Reminder | None) -> "Pending":
+    def of(cls, notice: Notice, reminder: Reminder | None, seen: int) -> "Pending":
         """A fresh entry for a notice that dedup let on."""
-        at = notice.event.at or notice.at
+        at = Instant(index(notice.event.at or notice.at))  # what is no number fails here, before any table knows of it
         if reminder is None:
-            return cls(notice, notice.severity, 1, at, at, (notice.event.text,))
-        return cls(notice, notice.severity, reminder.count, reminder.first_at, at, (notice.event.text,), reminder=True)
+            return cls(notice, notice.severity, 1, at, at, (notice.event.text,), seen=seen)
+        texts = (notice.event.text,)
+        return cls(notice, notice.severity, reminder.count, reminder.first_at, at, texts, reminder=True, seen=seen)
 
-    def fold(self, fold: Fold) -> None:
+    def fold(self, fold: Fold, seen: int) -> None:
         """Count repeats onto it."""
         self.count += fold.count
+        self.seen = seen
         self.last_at = max(self.last_at, fold.last_at)
         self.severity = max(self.severity, fold.severity)
         self.cleared = False
@@ -110,8 +117,8 @@ class Bands:
             band.update(ordered)
 
     def oldest_of_lowest(self) -> Pending | None:
-        """Take out the one to evict, if there is one."""
+        """The one to evict, if there is one."""
         for band in self._bands:
             if band:
-                return band.pop(next(iter(band)))
+                return band[next(iter(band))]
         return None

@@ -2,9 +2,11 @@
 
 import re
 
+# A word may end in these letters (risk-, network_test_); in quoted text a line may begin behind the letter of its escape.
+_START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
 _SHAPES = (
-    r"sk-(?:ant-|proj-|live-|test-)?[A-Za-z0-9_-]{20,}",  # API keys of model providers
-    r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}",  # payment keys
+    _START + r"sk-(?:ant-|proj-|live-|test-)?[A-Za-z0-9_-]{20,}",  # API keys of model providers
+    _START + r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}",  # payment keys
     r"gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}",
     r"glpat-[A-Za-z0-9_-]{20,}",
     r"xox[abeprs]-[A-Za-z0-9-]{10,}",

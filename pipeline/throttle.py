@@ -134,8 +134,9 @@ class Throttle(StageBase[Policy]):
                 self._wake(lane, now, step)
 
     def flush(self, now: Instant, step: Step[Outcome]) -> None:
-        """The line is about to stop: batches need not gather any longer. The gates still decide, and the budget."""
+        """The line is about to stop: batches need not gather any longer, and the last block is free of the budget."""
         for lane in list(self._lanes.values()):
+            lane.bucket.filled_at = now
             for group in lane.groups():
                 group.pull(now)
             self._propose_if_ready(lane, now, step)
@@ -185,10 +186,11 @@ class Throttle(StageBase[Policy]):
         if len(notices) > self.policy.max_pending:
             risen = {fold.fingerprint: fold.severity for fold in admission.folds}
             notices, doomed = _survivors(notices, risen, self.policy.max_pending)
+        entries = [Pending.of(notice, admission.reminders.get(notice.serial), self.taken) for notice in notices]
+        if doomed:
             self._suppress(lane, doomed, admission.reminders, now, step)
-        for notice in notices:
-            group = lane.add(Pending.of(notice, admission.reminders.get(notice.serial), self.taken))
-            group.pull(Instant(now + self._window(notice.event.traffic, notice.severity)))
+        for entry in entries:
+            lane.add(entry).pull(Instant(now + self._window(entry.notice.event.traffic, entry.severity)))
         return doomed
 
     def _fold(self, lane: Lane, folds: list[Fold], doomed: list[Notice], now: Instant, step: Step[Outcome]) -> None:

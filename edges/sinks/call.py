@@ -1,11 +1,10 @@
 """Call: a plain function as a sink, so that an embedder needs no class."""
 
 from collections.abc import Awaitable, Callable
-from inspect import isawaitable
-
-import anyio.to_thread
+from inspect import isawaitable, iscoroutinefunction
 
 from ...contracts.deliveries import Delivery, Proof, Receipt
+from ..portal import in_thread
 
 
 class CallSink:
@@ -13,10 +12,11 @@ class CallSink:
 
     def __init__(self, function: Callable[[Delivery], object] | Callable[[Delivery], Awaitable[object]]) -> None:
         self._function = function
+        self._in_loop = iscoroutinefunction(function)
 
     async def deliver(self, delivery: Delivery) -> Receipt:
         """Accepted when the function returns; what it raises is tried again. It may return a ``Receipt`` of its own."""
-        answer = await anyio.to_thread.run_sync(self._function, delivery)
+        answer = self._function(delivery) if self._in_loop else await in_thread(self._function, delivery, abandon=True)
         if isawaitable(answer):
             answer = await answer
         return answer if isinstance(answer, Receipt) else Receipt(proof=Proof.OFFERED)

@@ -13,7 +13,7 @@ class PtySink:
     async def deliver(self, delivery: Delivery) -> Receipt:
         """Type the text whole, then Enter.
 
-        The receipt claims ``SUBMITTED`` only if the program's own output proved it, else ``OFFERED``. Raises ``SinkBusy``
+        The receipt claims ``SUBMITTED`` only if the program's own output proved it, else ``OFFERED``. Raises ``NotNow``
         when typing now would answer a menu or join a person's draft, ``SinkGone`` when the program has ended.
         """
         return Receipt(proof=await self._terminal.submit(delivery.text), note="typed into the terminal")

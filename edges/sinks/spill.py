@@ -3,10 +3,9 @@
 import os
 from pathlib import Path
 
-import anyio.to_thread
-
 from ...contracts.deliveries import Delivery, Proof, Receipt
 from ...contracts.errors import SinkBusy
+from ..portal import in_thread
 
 KEPT = 200
 """Files kept; older ones are removed when a new one is written."""
@@ -20,7 +19,7 @@ class SpillSink:
 
     async def deliver(self, delivery: Delivery) -> Receipt:
         """Write the file before anybody is told where it is."""
-        await anyio.to_thread.run_sync(self._write, delivery)
+        await in_thread(self._write, delivery)
         return Receipt(proof=Proof.RECORDED)
 
     def _write(self, delivery: Delivery) -> None:

@@ -1,13 +1,13 @@
 """Stream: deliveries as JSON lines, on a file or on standard output."""
 
-from collections.abc import Callable
+import threading
 from typing import BinaryIO
 
-import anyio.to_thread
 import msgspec
 
 from ...contracts.deliveries import Delivery, Proof, Receipt
 from ...contracts.errors import SinkBusy, SinkGone
+from ..portal import in_thread
 
 
 class StreamSink:
@@ -16,21 +16,21 @@ class StreamSink:
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
         self._encoder = msgspec.json.Encoder()
+        self._turn = threading.Lock()
 
     async def deliver(self, delivery: Delivery) -> Receipt:
         """Write it; a reader that went away is gone for good."""
-        await _in_thread(self._write, self._encoder.encode(delivery) + b"\n")
+        await in_thread(self._write, self._encoder.encode(delivery) + b"\n")
         return Receipt(proof=Proof.OFFERED)
 
     def _write(self, line: bytes) -> None:
+        """Several lanes may share a stream, and one that is not buffered may take a line in parts."""
         try:
-            self._out.write(line)
-            self._out.flush()
+            with self._turn:
+                while line:
+                    line = line[self._out.write(line) or len(line) :]
+                self._out.flush()
         except BrokenPipeError as error:
             raise SinkGone("nobody reads the stream any more") from error
         except (OSError, ValueError) as error:
             raise SinkBusy(f"the stream can't be written: {error}") from error
-
-
-async def _in_thread(call: Callable[[bytes], None], line: bytes) -> None:
-    await anyio.to_thread.run_sync(call, line)

@@ -1,0 +1,193 @@
+"""The command ``tocsin``: finds the subcommand, and says every failure in words with an exit code. No heavy import here."""
+
+import importlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, NoReturn
+
+import click
+
+from ..contracts.errors import TocsinError
+
+EXIT_CODES: Final[dict[str, int]] = {
+    "bad_input": 2,
+    "too_long": 2,
+    "no_recipient": 3,
+    "not_found": 3,
+    "name_taken": 4,
+    "not_yours": 5,
+    "recipient_dead": 5,
+    "not_running": 6,
+    "backpressure": 6,
+    "busy": 6,
+    "sink_busy": 6,
+    "not_now": 6,
+    "sink_gone": 6,
+    "time_limit": 124,
+}
+"""The one mapping from what a ``TocsinError`` is called to how a command ends; what is not here is 7, a fault of ours."""
+
+INTERNAL: Final = 7
+INTERRUPTED: Final = 130
+PIPE_CLOSED: Final = 141
+"""As a shell says it of a program that SIGPIPE ended."""
+
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "run": ("run:run", "Run an agent in a wrapped terminal and type notices into it."),
+    "watch": ("watch:watch", "Run a program, pass its output through, and tell a recipient what matters."),
+    "feed": ("feed:feed", "Tell a recipient what a pipe, a file or you have to say."),
+    "status": ("status:status", "Show what is pending, and what it waits for."),
+    "recipients": ("status:recipients", "List the recipients that are here."),
+    "explain": ("explain:explain", "Tell a notice's whole story."),
+    "decisions": ("explain:decisions", "List what the line decided, and why."),
+    "letters": ("lanes:letters", "List what could not be told to anybody."),
+    "retry": ("lanes:retry", "Feed a dead letter again."),
+    "pause": ("lanes:pause", "Keep notices back from a recipient."),
+    "resume": ("lanes:resume", "Let notices through again."),
+    "fingerprint": ("fingerprint:fingerprint", "Show which messages are the same, and why."),
+    "rules": ("rules:rules", "Show and test the rules that find news in output."),
+    "config": ("config:config", "Show and check the settings."),
+    "completion": ("config:completion", "Print the completion script for a shell."),
+    "demo": ("demo.command:demo", "See the whole thing in a minute, no agent needed."),
+    "bench": ("bench:bench", "Measure this machine."),
+}
+"""Every subcommand: where it is, and what it is for; it is imported when it is called."""
+
+
+class Manner:
+    """How the command in hand speaks; its options set it."""
+
+    json = False
+
+
+class Commands(click.Group):
+    """The subcommands, each imported when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names, in the order of a first day."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(f"{__package__}.{module}"), attribute)
+        return command
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Read the arguments; help is shown here."""
+        with _quiet_pipe():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run one."""
+        with _quiet_pipe():
+            return super().invoke(ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List them without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+
+@contextmanager
+def _quiet_pipe() -> Iterator[None]:
+    """A reader that went away ends a command as SIGPIPE would; click would call that a failure."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise click.exceptions.Exit(PIPE_CLOSED) from error
+
+
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        click.echo(f"tocsin {version('tocsin')}")
+        ctx.exit()
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+def tocsin() -> None:
+    """The one ordered line between everything that wants an agent's attention and the agent.
+
+    Start an agent with `tocsin run -- CMD`, a dev server or a build with `tocsin watch -- CMD`.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command and end the process with its exit code."""
+    manner = Manner()
+    try:
+        code = _run(arguments, manner)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        code = PIPE_CLOSED
+    if code == PIPE_CLOSED:
+        _forget_stdout()
+    sys.exit(code)
+
+
+def _run(arguments: Sequence[str] | None, manner: Manner) -> int:
+    try:
+        answer: Any = tocsin.main(
+            args=None if arguments is None else list(arguments), prog_name="tocsin", standalone_mode=False, obj=manner
+        )
+        return answer if isinstance(answer, int) else 0
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        return PIPE_CLOSED
+    except click.UsageError as error:
+        error.show()
+        return error.exit_code
+    except Exception as error:
+        if os.environ.get("TOCSIN_DEBUG"):
+            raise
+        return _say(error, manner)
+
+
+def _say(error: Exception, manner: Manner) -> int:
+    """Say in words what went wrong, on stderr or, where one JSON object is due, as that."""
+    inner = _only(error)
+    if isinstance(inner, BrokenPipeError):
+        return PIPE_CLOSED
+    if isinstance(inner, TocsinError):
+        code, text, exit_code = inner.code, str(inner), EXIT_CODES.get(inner.code, INTERNAL)
+    elif isinstance(inner, click.ClickException):
+        code, text, exit_code = "bad_input", inner.format_message(), 2
+    elif isinstance(inner, ModuleNotFoundError) and not (inner.name or "").startswith("tocsin"):
+        code, text, exit_code = "not_installed", f"this needs the package {inner.name}: pip install {inner.name}", 6
+    elif isinstance(inner, OSError) and inner.filename is not None:
+        code, text, exit_code = "bad_input", f"{inner.filename}: {inner.strerror}", 2
+    else:
+        words = f"{type(inner).__name__}: {inner}".rstrip(": ")
+        code, text, exit_code = "internal", f"this is a fault of tocsin ({words}); TOCSIN_DEBUG=1 shows where", INTERNAL
+    from .words import complain, print_json
+
+    if manner.json:
+        print_json({"error": {"code": code, "text": text, "retryable": bool(getattr(inner, "retryable", False))}})
+    else:
+        complain(text)
+    return exit_code
+
+
+def _only(error: BaseException) -> BaseException:
+    """What is inside a group of one."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def _forget_stdout() -> None:
+    """Nobody reads any more: the interpreter must not try again when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

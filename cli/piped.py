@@ -1,0 +1,155 @@
+"""Piped: what comes on standard input becomes items for a recipient: findings, lines or JSON, each by its own reader."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Final, Protocol
+
+import anyio
+import msgspec
+
+from ..contracts.base import Instant
+from ..contracts.errors import BadInput
+from ..contracts.events import Event
+from ..contracts.ports import Clock
+from ..contracts.wire import LONGEST_LINE, Item, read_item
+from ..edges.sources.lines import Lines
+from ..edges.sources.reader import Reader
+from ..edges.terminal.streams import Inlet
+
+_STREAM: Final = "stdin"
+
+
+class Kind(Protocol):
+    """Turns bytes into items."""
+
+    def read(self, data: bytes, now: Instant) -> list[Item]:
+        """What the bytes complete."""
+        ...
+
+    def due(self) -> Instant | None:
+        """When ``tick`` has something to do."""
+        ...
+
+    def tick(self, now: Instant) -> list[Item]:
+        """What time alone completes."""
+        ...
+
+    def close(self, now: Instant) -> list[Item]:
+        """What the end completes."""
+        ...
+
+
+class Findings:
+    """Only what matters in it, as the rules say."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def read(self, data: bytes, now: Instant) -> list[Item]:
+        """What the bytes complete."""
+        return list(self._reader.read(_STREAM, data, now))
+
+    def due(self) -> Instant | None:
+        """When a block has been quiet for long enough."""
+        return self._reader.due()
+
+    def tick(self, now: Instant) -> list[Item]:
+        """The blocks that have been quiet for long enough."""
+        return list(self._reader.tick(now))
+
+    def close(self, now: Instant) -> list[Item]:
+        """What is still open."""
+        return list(self._reader.close(now))
+
+
+class _Untimed:
+    def due(self) -> Instant | None:
+        """Never."""
+        return None
+
+    def tick(self, now: Instant) -> list[Item]:
+        """Nothing comes by time alone."""
+        return []
+
+
+class EveryLine(_Untimed):
+    """Each line that is not blank is an event like ``pattern``."""
+
+    def __init__(self, pattern: Event) -> None:
+        self._pattern = pattern
+        self._lines = Lines()
+
+    def read(self, data: bytes, now: Instant) -> list[Item]:
+        """The lines that the bytes complete."""
+        return self._events(self._lines.feed(data), now)
+
+    def close(self, now: Instant) -> list[Item]:
+        """A last line without its line feed."""
+        return self._events(self._lines.close(), now)
+
+    def _events(self, lines: list[str], now: Instant) -> list[Item]:
+        return [msgspec.structs.replace(self._pattern, text=line, at=now) for line in lines if line.strip()]
+
+
+class JsonLines(_Untimed):
+    """Each line is an event or a signal as JSON. A bad one is told by its number, and the others go on."""
+
+    def __init__(self, to: str, complain: Callable[[str], None]) -> None:
+        self._to = to
+        self._complain = complain
+        self._rest = b""
+        self._too_long = False
+        self._number = 0
+        self.bad = 0
+        """Lines that were neither."""
+
+    def read(self, data: bytes, now: Instant) -> list[Item]:
+        """The lines that the bytes complete."""
+        del now
+        *lines, rest = (self._rest + data).split(b"\n")
+        items = [item for line in lines if (item := self._item(line)) is not None]
+        self._too_long = self._too_long or len(rest) > LONGEST_LINE
+        self._rest = b"" if self._too_long else rest
+        return items
+
+    def close(self, now: Instant) -> list[Item]:
+        """A last line without its line feed."""
+        return self.read(b"\n", now) if self._rest or self._too_long else []
+
+    def _item(self, line: bytes) -> Item | None:
+        self._number += 1
+        long, self._too_long = self._too_long or len(line) > LONGEST_LINE, False
+        if not line.strip():
+            return None
+        try:
+            item = _read(line, too_long=long)
+        except BadInput as error:
+            self.bad += 1
+            self._complain(f"line {self._number}: {error}")
+            return None
+        return msgspec.structs.replace(item, to=self._to) if isinstance(item, Event) and item.to is None else item
+
+
+async def items(fd: int, kind: Kind, clock: Clock) -> AsyncIterator[list[Item]]:
+    """What comes on ``fd``, to its end."""
+    inlet = Inlet(fd)
+    try:
+        while True:
+            data = None
+            with anyio.move_on_after(_until(kind.due(), clock)):
+                data = await inlet.read()
+            if data == b"":
+                break
+            yield kind.read(data, clock.now()) if data is not None else kind.tick(clock.now())
+        yield kind.close(clock.now())
+    finally:
+        inlet.close()
+
+
+def _read(line: bytes, *, too_long: bool) -> Item:
+    if too_long:
+        raise BadInput(f"it has more than {LONGEST_LINE} bytes")
+    return read_item(msgspec.Raw(line))
+
+
+def _until(due: Instant | None, clock: Clock) -> float | None:
+    return None if due is None else max(0.0, (due - clock.now()) / 1000)

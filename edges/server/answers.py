@@ -1,0 +1,156 @@
+"""Answers: what a line says to each request that came over its socket. Every call may block; it is made in a thread."""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Protocol, assert_never
+
+from ...contracts import wire
+from ...contracts.base import Record
+from ...contracts.errors import BadInput
+from ...contracts.notices import Notice
+from ...contracts.signals import Paused, Resumed
+from ...contracts.status import Status
+from ...contracts.verdicts import Decision
+from .errors import NotFound
+
+FEED_PATIENCE: Final = 5.0
+"""Seconds that a full line may keep a feed waiting before it is told to try again."""
+_AT_ONCE: Final = 500
+"""Decisions in one line of an answer."""
+_BATCHES: Final = 1_024
+"""Batches remembered, so that one that is sent again is not taken twice."""
+
+
+class TakenItem(Protocol):
+    """One item that was refused."""
+
+    @property
+    def index(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+
+
+class Taken(Protocol):
+    """What became of a feed."""
+
+    @property
+    def accepted(self) -> int: ...
+    @property
+    def refused(self) -> Sequence[TakenItem]: ...
+
+
+class DeadLetter(Protocol):
+    """A notice that nobody could be told of."""
+
+    @property
+    def decision(self) -> Decision: ...
+    @property
+    def notice(self) -> Notice: ...
+
+
+class Line(Protocol):
+    """What a server needs of a line."""
+
+    def feed_all(self, items: Any, *, wait: bool = ..., timeout: float | None = ...) -> Taken: ...
+    def signal(self, *facts: Any) -> None: ...
+    def status(self) -> Status: ...
+    def explain(self, what: str) -> list[Decision]: ...
+    def decisions(self, after: int = ...) -> tuple[list[Decision], int]: ...
+    def dead_letters(self) -> Sequence[DeadLetter]: ...
+    def retry(self, notice_id: str) -> None: ...
+
+
+class Identity(Record, frozen=True, kw_only=True):
+    """Who answers here."""
+
+    recipient: str
+    pid: int
+    session: str
+    version: str
+    token: str = ""
+    """What the recipient's own program can show to prove that it was started by it."""
+
+
+class Answers:
+    """Answers for one recipient."""
+
+    def __init__(self, line: Line, identity: Identity) -> None:
+        self._line = line
+        self._identity = identity
+        self._batches: dict[str, wire.Accepted] = {}
+
+    def to(self, request: wire.Request) -> Iterator[wire.Answer]:
+        """One answer, or several lines that belong together. Raises ``TocsinError``."""
+        match request:
+            case wire.Hello():
+                yield self._welcome(request)
+            case wire.Feed():
+                yield self._feed(request)
+            case wire.AskStatus():
+                yield wire.StatusIs(recipient=self._identity.recipient, status=self._line.status())
+            case wire.Explain():
+                yield from _in_parts(self._line.explain(request.what), 0)
+            case wire.AskDecisions():
+                yield from _in_parts(*self._line.decisions(request.after))
+            case wire.AskLetters():
+                yield from self._letters()
+            case wire.Retry():
+                yield self._retry(request.id)
+            case wire.Pause() | wire.Resume():
+                fact = Paused if isinstance(request, wire.Pause) else Resumed
+                self._line.signal(fact(lane=self._identity.recipient))
+                yield wire.Done()
+            case _:
+                assert_never(request)
+
+    def _welcome(self, request: wire.Hello) -> wire.Welcome:
+        mine = self._identity
+        dispatched = bool(mine.token) and secrets.compare_digest(mine.token.encode(), request.token.encode())
+        return wire.Welcome(
+            recipient=mine.recipient, pid=mine.pid, session=mine.session, version=mine.version, dispatched=dispatched
+        )
+
+    def _feed(self, request: wire.Feed) -> wire.Accepted:
+        if request.batch in self._batches:
+            return self._batches[request.batch]
+        items: list[wire.Item] = []
+        places: list[int] = []
+        refused: list[wire.Unfit] = []
+        for index, raw in enumerate(request.items):
+            try:
+                items.append(wire.read_item(raw))
+                places.append(index)
+            except BadInput as error:
+                refused.append(wire.Unfit(index=index, text=str(error)))
+        taken = self._line.feed_all(items, wait=True, timeout=FEED_PATIENCE) if items else None
+        if taken is not None:
+            refused += [wire.Unfit(index=places[one.index], text=one.text) for one in taken.refused]
+        answer = wire.Accepted(
+            count=taken.accepted if taken else 0, refused=tuple(sorted(refused, key=lambda unfit: unfit.index))
+        )
+        self._remember(request.batch, answer)
+        return answer
+
+    def _remember(self, batch: str, answer: wire.Accepted) -> None:
+        if batch:
+            self._batches[batch] = answer
+            if len(self._batches) > _BATCHES:
+                del self._batches[next(iter(self._batches))]
+
+    def _retry(self, notice_id: str) -> wire.Done:
+        if all(letter.decision.id != notice_id for letter in self._line.dead_letters()):
+            raise NotFound(f"there is no dead letter with the id {notice_id!r}; `tocsin letters` lists them")
+        self._line.retry(notice_id)
+        return wire.Done()
+
+    def _letters(self) -> Iterator[wire.Letters]:
+        letters = [wire.Letter(decision=one.decision, event=one.notice.event) for one in self._line.dead_letters()]
+        # An event may be as long as a request's line, so a line of the answer holds but a few.
+        for start in range(0, max(len(letters), 1), 8):
+            yield wire.Letters(letters=tuple(letters[start : start + 8]), more=start + 8 < len(letters))
+
+
+def _in_parts(decisions: Sequence[Decision], cursor: int) -> Iterator[wire.Decisions]:
+    for start in range(0, max(len(decisions), 1), _AT_ONCE):
+        part = tuple(decisions[start : start + _AT_ONCE])
+        yield wire.Decisions(decisions=part, next=cursor, more=start + _AT_ONCE < len(decisions))

@@ -1,0 +1,199 @@
+"""Gathering: the lines of one stream are sorted into blocks, one open block for each service that prints to the stream."""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from ...contracts.base import Instant
+from .blocks import Block, Step
+from .kinds import KINDS
+from .prefix import service_of, without_time
+from .rules import Catalogue, Match
+from .telling import Finding, Teller
+from .trace import Trace
+
+_BEFORE: Final = 4_096
+_LINES_BEFORE: Final = 60
+
+
+class _Open:
+    """A block that may go on, with the times that it needs."""
+
+    __slots__ = ("_stamped", "block", "number", "opened_at", "touched_at")
+
+    def __init__(self, block: Block, number: int, now: Instant) -> None:
+        self.block = block
+        self.number = number
+        self.opened_at = now
+        self.touched_at = now
+        self._stamped: bool | None = None
+
+    @property
+    def due(self) -> Instant:
+        """When it has been quiet for so long that it is whole."""
+        return Instant(self.touched_at + self.block.quiet)
+
+    def offer(self, line: str) -> Step:
+        """Offer the line without what its stream puts before each line.
+
+        The second line tells whether there is such a stream: if it bears the service and time that the first did, all do.
+        If it does not, a later line that does is a record of its own.
+        """
+        opened_by = self.block.match.line
+        service, rest = service_of(line)
+        if service != opened_by.service:
+            rest = line
+        bare = without_time(rest) if opened_by.timed else rest
+        marked = bare != line
+        if self._stamped is None and (opened_by.timed or opened_by.service):
+            self._stamped = marked
+        if marked and not self._stamped:
+            return Step.OVER
+        return self.block.offer(bare)
+
+
+class Gathering:
+    """One stream's open blocks. It is told the time, and gives findings when blocks are whole."""
+
+    def __init__(self, catalogue: Catalogue, teller: Teller, trace: Trace | None) -> None:
+        self._catalogue = catalogue
+        self._teller = teller
+        self._trace = trace
+        self._open: dict[str, _Open] = {}
+        self._latest = ""
+        self._before = ""
+        self._opened = 0
+
+    def text(self, text: str, now: Instant) -> list[Finding]:
+        """Read whole lines. Without an open block, only lines that can hold a finding are looked at."""
+        found: list[Finding] = []
+        scan = self._catalogue.prefilter.scan(text)
+        place = 0
+        while place < len(text):
+            if not self._open:
+                place = scan.next(place)
+                if place < 0:
+                    break
+            end = text.index("\n", place)
+            at = place
+            found += self._line(text[place:end], lambda: self._lines_before(text, at), now)  # noqa: B023 - used at once
+            place = end + 1
+        self._before = text[-_BEFORE:] if len(text) >= _BEFORE else (self._before + text)[-_BEFORE:]
+        return found
+
+    def due(self) -> Iterable[Instant]:
+        """When each open block is whole if nothing is added."""
+        return (held.due for held in self._open.values())
+
+    def tick(self, now: Instant) -> list[Finding]:
+        """Tell the blocks whose quiet time is over."""
+        quiet = [service for service, held in self._open.items() if held.due <= now]
+        return [finding for service in quiet for finding in self._finish(service, now)]
+
+    def close(self, now: Instant) -> list[Finding]:
+        """Tell every block, whole or not."""
+        found: list[Finding] = []
+        while self._open:
+            found += self._finish(next(iter(self._open)), now)
+        return found
+
+    def _line(self, line: str, before: Callable[[], list[str]], now: Instant) -> list[Finding]:
+        service = self._held_by(line)
+        if service is None:
+            match = self._catalogue.match(line)
+            return self._begin(match, before, now) if match is not None else []
+        held = self._open[service]
+        step = held.offer(line)
+        if step is not Step.OVER:
+            return self._joined(service, step, now)
+        match = self._catalogue.match(line)
+        if match is not None and self._takes_over(service, match, now):
+            return []
+        found = self._finish(service, now)
+        return found + self._begin(match, before, now) if match is not None else found
+
+    def _held_by(self, line: str) -> str | None:
+        """The service whose open block the line may belong to; a line that names none belongs to the latest."""
+        if not self._open:
+            return None
+        service = service_of(line)[0]
+        if service in self._open:
+            return service
+        return self._latest if not service and self._latest in self._open else None
+
+    def _joined(self, service: str, step: Step, now: Instant) -> list[Finding]:
+        held = self._open[service]
+        held.touched_at = now
+        if self._trace is not None:
+            if step is Step.ASIDE:
+                self._trace.waits(held.number)
+            else:
+                self._trace.joined(held.number)
+        return self._finish(service, now) if step is Step.LAST else []
+
+    def _begin(self, match: Match, before: Callable[[], list[str]], now: Instant) -> list[Finding]:
+        signal = self._teller.signal(match, now)
+        told_by_line: list[Finding] = [] if signal is None else [signal]
+        if match.rule.severity == "info":
+            if self._trace is not None:
+                self._trace.signalled(match, signal)
+            return told_by_line
+        kind = KINDS[match.rule.opens]
+        block = kind(match, before() if kind.looks_back else ())
+        self._hold(self._with_stack(block, match.line.stack) if match.line.stack else block, match, now)
+        return told_by_line
+
+    def _hold(self, block: Block, match: Match, now: Instant) -> None:
+        self._opened += 1
+        self._latest = match.line.service
+        self._open[self._latest] = _Open(block, self._opened, now)
+        if self._trace is not None:
+            self._trace.opened(self._opened, match)
+
+    def _with_stack(self, block: Block, stack: str) -> Block:
+        """A structured line carries its stack along: it becomes the block that its first line begins."""
+        first, *rest = stack.split("\n")
+        inner = self._catalogue.match(first)
+        if inner is None or not KINDS[inner.rule.opens].takes_lead:
+            for line in (first, *rest):
+                block.add(line)
+            return block
+        whole = KINDS[inner.rule.opens](inner)
+        whole.lead = (block.title,)
+        for line in rest:
+            whole.offer(line)
+        return whole
+
+    def _takes_over(self, service: str, match: Match, now: Instant) -> bool:
+        """A log line directly before a stack is its announcement: both are one finding."""
+        held = self._open[service]
+        kind = KINDS[match.rule.opens]
+        if not (kind.takes_lead and held.block.is_announcement and match.rule.severity != "info"):
+            return False
+        block = kind(match)
+        block.lead = (*held.block.printed.split("\n"), *block.lead)
+        block.of_test = held.block.title.strip() if held.block.match.rule.category == "test" else ""
+        taken = self._open[service] = _Open(block, held.number, held.opened_at)
+        taken.touched_at = now
+        if self._trace is not None:
+            self._trace.joined(held.number)
+        return True
+
+    def _finish(self, service: str, now: Instant) -> list[Finding]:
+        held = self._open.pop(service)
+        events = self._teller.events(held.block, held.opened_at, now)
+        given_back = held.block.given_back()
+        if self._trace is not None:
+            self._trace.returned(held.number, len(given_back))
+            for event in events:
+                self._trace.told(held.number, event)
+        found: list[Finding] = [*events]
+        for line in given_back:
+            match = self._catalogue.match(line)
+            if match is not None:
+                found += self._begin(match, list, now)
+        return found
+
+    def _lines_before(self, text: str, place: int) -> list[str]:
+        """The last lines before a place, for blocks whose first line is not their beginning."""
+        seen = (self._before + text[max(0, place - _BEFORE) : place])[-_BEFORE:]
+        return seen.split("\n")[-_LINES_BEFORE - 1 : -1]

@@ -1,0 +1,171 @@
+"""Rules: the catalogue of what a line of process output can mean, kept as data and checked when it is loaded."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from ...contracts.severity import SeverityName
+from . import rulefile, structured
+from .prefilter import Literals, Prefilter, lowered
+from .prefix import Prefixed, parse
+from .rule import Rule
+
+MATCHED: Final = 8_192
+"""Characters of a line that patterns see; the rest of a longer line is told but not searched."""
+
+_QUIET: Final = frozenset({"debug", "info"})
+_RANKS: Final = {"": 0, "debug": 0, "info": 0, "warning": 1, "error": 2, "critical": 3}
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True):
+    """A line and the rule that it matched."""
+
+    rule: Rule
+    line: Prefixed
+    start: str
+    """The message as the rule saw it: the line behind the part of its prefix where the pattern held."""
+    severity: SeverityName
+    groups: dict[str, str] = {}
+    """The named groups of the pattern."""
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a line is a finding or not, for people."""
+
+    line: Prefixed
+    literals: tuple[str, ...]
+    """The literals of rules that the line holds; without one, no rule was tried."""
+    match: Match | None
+    passed_over: tuple[tuple[str, str], ...]
+    """Rule id and reason for each rule that was tried before and did not match."""
+
+
+class _Compiled:
+    """A rule with its expressions, made ready when the rule is first tried: most never are."""
+
+    __slots__ = ("_ready", "rule")
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self._ready: _Expressions | None = None
+
+    @property
+    def expressions(self) -> "_Expressions":
+        if self._ready is None:
+            self._ready = _Expressions(self.rule)
+        return self._ready
+
+
+class _Expressions:
+    __slots__ = ("anchored", "floating", "unless")
+
+    def __init__(self, rule: Rule) -> None:
+        self.anchored = [re.compile(pattern) for pattern in rule.patterns if _is_anchored(pattern)]
+        self.floating = [re.compile(pattern) for pattern in rule.patterns if not _is_anchored(pattern)]
+        self.unless = [re.compile(pattern) for pattern in rule.unless]
+
+    def find(self, line: Prefixed) -> tuple[str, re.Match[str]] | None:
+        """The start of the message and the match."""
+        # The shortest first: what stands before the message is no part of what is told.
+        for start in reversed(line.starts):
+            for pattern in self.anchored:
+                if found := pattern.search(start):
+                    return start, found
+        for pattern in self.floating:
+            if found := pattern.search(line.starts[0]):
+                return line.body, found
+        return None
+
+    def taken_back(self, line: Prefixed) -> str:
+        """The expression that takes a match back, if one does."""
+        return next((pattern.pattern for pattern in self.unless if any(map(pattern.search, line.starts))), "")
+
+
+class Catalogue:
+    """All rules, in the order in which they are tried."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules: Final = tuple(sorted(rules, key=lambda rule: (rule.priority, rule.id)))
+        """Every rule, disabled ones too."""
+        self._compiled = [_Compiled(rule) for rule in self.rules if rule.enabled]
+        self._by_literal: dict[str, list[int]] = {}
+        for place, compiled in enumerate(self._compiled):
+            for literal in compiled.rule.literals:
+                self._by_literal.setdefault(literal.lower(), []).append(place)
+        self._own_literals = Literals(self._by_literal)
+        own = (literal for compiled in self._compiled if not compiled.rule.common for literal in compiled.rule.literals)
+        self.prefilter: Final = Prefilter(own)
+        """Finds the lines that are worth a closer look."""
+
+    @classmethod
+    def load(cls, extra: Iterable[Path] = ()) -> "Catalogue":
+        """The rules that come with tocsin, then those of ``extra``: a known id overrides, a new one adds.
+
+        :raises BadInput: with file, line and what is wrong
+        """
+        return cls(rulefile.load(extra))
+
+    def match(self, line: str) -> Match | None:
+        """The first rule that the line matches, or None if it is no finding."""
+        shown = line[:MATCHED]
+        literals = self._literals(shown)
+        if not literals:
+            return None
+        parsed = structured.parse(line) or parse(shown)
+        for place in self._places(literals):
+            found = self._try(self._compiled[place], parsed)
+            if isinstance(found, Match):
+                return found
+        return None
+
+    def explain(self, line: str) -> Explanation:
+        """The same as ``match``, with what was taken off, what was tried, and why it did not match."""
+        shown = line[:MATCHED]
+        literals = self._literals(shown)
+        parsed = structured.parse(line) or parse(shown)
+        passed: list[tuple[str, str]] = []
+        for place in self._places(literals):
+            found = self._try(self._compiled[place], parsed)
+            if isinstance(found, Match):
+                return Explanation(line=parsed, literals=literals, match=found, passed_over=tuple(passed))
+            passed.append((self._compiled[place].rule.id, found))
+        return Explanation(line=parsed, literals=literals, match=None, passed_over=tuple(passed))
+
+    def rule(self, rule_id: str) -> Rule | None:
+        """The rule of that id."""
+        return next((rule for rule in self.rules if rule.id == rule_id), None)
+
+    def _literals(self, line: str) -> tuple[str, ...]:
+        low = lowered(line)
+        found = self._own_literals.within(low)
+        return tuple(sorted(found)) if found and self.prefilter.holds(low) else ()
+
+    def _places(self, literals: Sequence[str]) -> list[int]:
+        return sorted({place for literal in literals for place in self._by_literal[literal]})
+
+    def _try(self, compiled: _Compiled, line: Prefixed) -> Match | str:
+        rule = compiled.rule
+        if line.level in _QUIET and rule.level_counts:
+            return f"the line says that it is {line.level}"
+        if _RANKS[line.level] < _RANKS[rule.states]:
+            return f"the line states no level as bad as {rule.states}"
+        found = compiled.expressions.find(line)
+        if found is None:
+            return "no pattern fits"
+        if taken_back := compiled.expressions.taken_back(line):
+            return f"taken back by {taken_back}"
+        start, match = found
+        groups = {name: text for name, text in match.groupdict().items() if text}
+        return Match(rule=rule, line=line, start=start, severity=_severity(rule, line), groups=groups)
+
+
+def _severity(rule: Rule, line: Prefixed) -> SeverityName:
+    """A line that says it is a warning is no more than that."""
+    return "warning" if line.level == "warning" and rule.severity in ("error", "critical") else rule.severity
+
+
+def _is_anchored(pattern: str) -> bool:
+    return pattern.startswith(("^", "(?i)^"))

@@ -1,0 +1,173 @@
+"""More test runners: Jest, Vitest, node:test, and those that number their failures: Mocha, RSpec, PHPUnit, ExUnit, minitest."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from ...contracts.base import Millis
+from .blocks import Block, Step, Told
+
+_JEST_HEAD: Final = re.compile(r"^\s*● (?P<name>.+)$")
+_JEST_END: Final = re.compile(
+    r"^(?:Test Suites:|Tests:|Summary of all failing tests|(?:FAIL|PASS|RUNS) |Snapshot Summary| › \d+ )"
+)
+_INDENTED: Final = re.compile(r"^\s+\S")
+_RULE: Final = re.compile(r"^\s*⎯{3,}")
+_VITEST_HEAD: Final = re.compile(r"^\s*FAIL\s+(?P<name>.+?)\s*$")
+_TAP_FIELD: Final = re.compile(r"^\s*(?P<name>error|location|failureType): ?(?P<value>.*)$")
+_ITEM: Final = re.compile(r"^\s*(?P<number>\d+)\) (?P<title>.+?)$")
+_LOCATION: Final = re.compile(r"^\S+:\d+$")
+_NUMBERED_END: Final = re.compile(
+    r"^(?:Finished in|FAILURES!|ERRORS!|Failed examples:|\d+ (?:runs|tests|examples), |Tests: \d+|npm |error Command)"
+)
+
+
+class Jest(Block):
+    """``● suite › test`` with its message, code frame and stack."""
+
+    quiet = Millis(1_000)
+
+    def begin(self, line: str, before: Sequence[str]) -> None:
+        """The name stands behind the bullet."""
+        del before
+        found = _JEST_HEAD.match(line)
+        self._name = found["name"].strip() if found else line
+        self._message = ""
+
+    def step(self, line: str) -> Step:
+        """The next bullet or the totals end it."""
+        if _JEST_HEAD.match(line) or _JEST_END.match(line):
+            return Step.OVER
+        if not line.strip():
+            return Step.ASIDE if len(self.aside) < 2 else Step.OVER
+        if not _INDENTED.match(line):
+            return Step.OVER
+        self._message = self._message or line.strip()
+        return Step.OURS
+
+    def told(self) -> list[Told]:
+        """Test and the first line of the message."""
+        text = f"FAIL {self._name}: {self._message}" if self._message else f"FAIL {self._name}"
+        return [Told(text=text, key=f"FAIL {self._name}", detail=self.printed)]
+
+
+class Vitest(Block):
+    """``FAIL file > suite > test``: equal failures of several tests are printed once below all their names."""
+
+    quiet = Millis(1_000)
+
+    def begin(self, line: str, before: Sequence[str]) -> None:
+        """More names may follow."""
+        del before
+        self._names: list[str] = []
+        self._message = ""
+        self._name(line)
+
+    def step(self, line: str) -> Step:
+        """A ruler ends it."""
+        if _RULE.match(line):
+            return Step.LAST
+        if not self._message and self._name(line):
+            return Step.OURS
+        if _VITEST_HEAD.match(line):
+            return Step.OVER
+        self._message = self._message or line.strip()
+        return Step.OURS
+
+    def told(self) -> list[Told]:
+        """One event for each name."""
+        message = f": {self._message}" if self._message else ""
+        return [Told(text=f"FAIL {name}{message}", key=f"FAIL {name}", detail=self.printed) for name in self._names]
+
+    def _name(self, line: str) -> bool:
+        found = _VITEST_HEAD.match(line)
+        if found is not None:
+            self._names.append(found["name"])
+        return found is not None
+
+
+class Tap(Block):
+    """``not ok 1 - test`` with the YAML below it, or ``✖ test (1 ms)`` with the error below it."""
+
+    quiet = Millis(1_000)
+
+    def begin(self, line: str, before: Sequence[str]) -> None:
+        """The rule's pattern has the name."""
+        del before
+        self._name = self.match.groups.get("name", line.strip())
+        self._indent = len(line) - len(line.lstrip())
+        self._fields: dict[str, str] = {}
+        self._field = ""
+        self._first = ""
+
+    def step(self, line: str) -> Step:
+        """What is indented deeper belongs; ``...`` ends it."""
+        indent = len(line) - len(line.lstrip())
+        if line.strip() and indent <= self._indent:
+            return Step.OVER
+        if line.strip() == "...":
+            return Step.LAST
+        if found := _TAP_FIELD.match(line):
+            self._field = found["name"]
+            self._fields[self._field] = found["value"].strip("'\"").removeprefix("|-")
+        elif self._field and not self._fields[self._field]:
+            self._fields[self._field] = line.strip()
+        if line.strip() not in ("", "---"):
+            self._first = self._first or line.strip()
+        return Step.OURS
+
+    def told(self) -> list[Told]:
+        """A parent fails because a subtest does: only the subtest is told."""
+        if self._fields.get("failureType") == "subtestsFailed":
+            return []
+        message = self._fields.get("error") or ("" if self._fields else self._first)
+        text = f"FAIL {self._name}: {message}" if message else f"FAIL {self._name}"
+        return [Told(text=text, key=f"FAIL {self._name}", detail=self.printed)]
+
+
+class Numbered(Block):
+    """A list of failures: ``1) title`` with message and stack below each."""
+
+    quiet = Millis(1_000)
+
+    def begin(self, line: str, before: Sequence[str]) -> None:
+        """The first line is the header of the list, or the first item of it."""
+        del before
+        self._items: list[tuple[str, list[str]]] = []
+        self._item(line)
+
+    def step(self, line: str) -> Step:
+        """Everything to the totals, or until it is quiet."""
+        if _NUMBERED_END.match(line):
+            return Step.LAST
+        if not self._item(line) and self._items:
+            lines = self._items[-1][1]
+            if len(lines) < 120:
+                lines.append(line)
+        return Step.OURS
+
+    def told(self) -> list[Told]:
+        """One event for each item."""
+        return [_numbered(title, lines) for title, lines in self._items]
+
+    def _item(self, line: str) -> bool:
+        found = _ITEM.match(line)
+        expected = len(self._items) + 1
+        # The numbers go up by one: a list in a message does not start an item.
+        if found is None or int(found["number"]) != expected:
+            return False
+        self._items.append((found["title"].strip(), []))
+        return True
+
+
+def _numbered(title: str, lines: list[str]) -> Told:
+    """What names the test may go on below the number: Mocha's parts end with a colon, minitest's begin with the kind."""
+    rest = [line.strip() for line in lines]
+    gap = rest.index("") if "" in rest else len(rest)
+    if title in ("Failure:", "Error:") and rest:
+        title, rest = re.sub(r" \[[^\]]*\]:?$", "", rest[0]).rstrip(":"), rest[1:]
+    elif 0 < gap < len(rest) and rest[gap - 1].endswith(":"):
+        title, rest = " ".join([title, *rest[:gap]]).rstrip(":"), rest[gap:]
+    message = next((line for line in rest if line and not _LOCATION.match(line)), "").removeprefix("Failure/Error: ")
+    printed = "\n".join([title, *lines]).rstrip()
+    return Told(text=f"FAIL {title}: {message}" if message else f"FAIL {title}", key=f"FAIL {title}", detail=printed)

@@ -1,0 +1,123 @@
+"""Telling: what a gathered block or a matching line becomes for the line: events and signals, each thing once."""
+
+from collections.abc import Callable
+from typing import Final
+
+from ...contracts.base import Instant, Millis
+from ...contracts.events import Event
+from ...contracts.signals import (
+    ProcessExited,
+    ProcessStarted,
+    RebuildFinished,
+    RebuildStarted,
+    RestartRequested,
+    Signal,
+    TransportFailed,
+)
+from .blocks import Block, Told
+from .rule import SignalName
+from .rules import Catalogue, Match
+
+LONGEST_TEXT: Final = 2_000
+"""Characters of an event's text."""
+LONGEST_DETAIL: Final = 16_000
+"""Characters of an event's detail."""
+SAME_RUN: Final = Millis(30_000)
+"""A failing test that is named again within this time is the same failure, told by another part of the output."""
+
+Finding = Event | Signal
+
+_SIGNALS: Final[dict[SignalName, Callable[[str, Instant], Signal]]] = {
+    "rebuild_started": lambda scope, at: RebuildStarted(scope=scope, at=at),
+    "rebuild_ok": lambda scope, at: RebuildFinished(scope=scope, at=at, ok=True),
+    "rebuild_failed": lambda scope, at: RebuildFinished(scope=scope, at=at, ok=False),
+    "restart_requested": lambda scope, at: RestartRequested(scope=scope, at=at),
+    "started": lambda scope, at: ProcessStarted(scope=scope, at=at),
+    "crashed": lambda scope, at: ProcessExited(scope=scope, at=at, code=1),
+    "transport_failed": lambda scope, at: TransportFailed(scope=scope, at=at),
+}
+
+
+class Teller:
+    """Knows whom and what the findings of one process are about, and which failing tests were told."""
+
+    def __init__(self, catalogue: Catalogue, *, scope: str, to: str | None, source: str, proxied: str) -> None:
+        self._catalogue = catalogue
+        self._scope = scope
+        self._to = to
+        self._source = source
+        self._proxied = proxied
+        self._kept_back: dict[str, Event] = {}
+        self._told_at: dict[str, Instant] = {}
+
+    def events(self, block: Block, opened_at: Instant, now: Instant) -> list[Event]:
+        """What a whole block means. A failing test is told once, however often its runner names it."""
+        return [event for told in block.told() if (event := self._once(self._event(block, told, opened_at), told, now))]
+
+    def kept_back(self) -> list[Event]:
+        """What was waiting for something better to be said of it, now that nothing more comes."""
+        events = list(self._kept_back.values())
+        self._kept_back.clear()
+        return events
+
+    def signal(self, match: Match, now: Instant) -> Signal | None:
+        """What a matching line says about the life of the process."""
+        make = _SIGNALS.get(match.rule.signal)
+        if make is None:
+            return None
+        return make(self._proxied if match.rule.signal == "transport_failed" else self._scope, now)
+
+    def _once(self, event: Event, told: Told, now: Instant) -> Event | None:
+        if not told.key:
+            return event
+        if told.kept_back:
+            self._kept_back.setdefault(told.key, event)
+            return None
+        self._kept_back.pop(told.key, None)
+        self._told_at = {key: at for key, at in self._told_at.items() if now - at < SAME_RUN}
+        earlier = self._told_at.get(told.key)
+        self._told_at[told.key] = now
+        return event if earlier is None else None
+
+    def _event(self, block: Block, told: Told, opened_at: Instant) -> Event:
+        match = block.match
+        text = _shortened(" ".join(told.text.split()) or match.rule.title)
+        text = f"{block.of_test}: {text}" if block.of_test else text
+        detail = block.printed if told.detail is None else told.detail
+        finer = self._finer(match, text)
+        return Event(
+            text=_with_service(match.line.service, text),
+            to=self._to,
+            source=self._source,
+            scope=self._proxied if match.rule.signal == "transport_failed" else self._scope,
+            severity=told.severity or finer.severity,
+            at=opened_at,
+            detail="" if " ".join(detail.split()) == text else _without_middle(detail),
+            frame=told.frame,
+            category=finer.rule.category,
+            key=_with_service(match.line.service, told.key) if told.key else "",
+        )
+
+    def _finer(self, match: Match, text: str) -> Match:
+        """An exception whose message says that a port is taken is about the port."""
+        if not match.rule.opens or match.rule.category != "runtime":
+            return match
+        finer = self._catalogue.match(text)
+        return finer if finer is not None and finer.rule.refines else match
+
+
+def _with_service(service: str, text: str) -> str:
+    if not service or text.startswith(service):
+        return text
+    return f"{service} {text}" if service.startswith("[") else f"{service}: {text}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+
+
+def _without_middle(text: str) -> str:
+    if len(text) <= LONGEST_DETAIL:
+        return text
+    half = LONGEST_DETAIL // 2 - 30
+    return f"{text[:half]}\n… {len(text) - 2 * half} characters left out …\n{text[-half:]}"

@@ -1,0 +1,98 @@
+"""Modes: which terminal modes a program has switched on, read from its output at almost no cost."""
+
+import re
+from typing import Final
+
+_ESC: Final = b"\x1b"
+_LONGEST: Final = 64
+"""A sequence longer than this is none of ours; a half of one that is as long is not waited for."""
+
+_SWITCH: Final = re.compile(rb"\x1b(?:\[(?:\?([0-9;]{1,60})([hl])|([<>=])([0-9;]{0,20})u|(!p))|(c))")
+_HALF: Final = re.compile(rb"\x1b(?:\[(?:\?[0-9;]*|[<>=][0-9;]*|!)?)?\Z")
+
+PASTE: Final = 2004
+CURSOR: Final = 25
+ALTERNATE: Final = frozenset({47, 1047, 1049})
+KEPT: Final = frozenset({1, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, PASTE}) | ALTERNATE
+"""Modes that change what the terminal sends or shows; those still on at the end are switched off for the next program."""
+
+
+class Modes:
+    """The modes that the output so far left behind; a sequence split over reads at any byte is still one sequence."""
+
+    __slots__ = ("_half", "_keyboards", "cursor_shown", "on")
+
+    def __init__(self) -> None:
+        self.on: set[int] = set()
+        self.cursor_shown = True
+        self._keyboards = 0
+        self._half = b""
+
+    @property
+    def paste(self) -> bool:
+        """True if the program last asked for bracketed paste."""
+        return PASTE in self.on
+
+    @property
+    def alternate(self) -> bool:
+        """True if the program draws on the alternate screen."""
+        return not ALTERNATE.isdisjoint(self.on)
+
+    @property
+    def half(self) -> bool:
+        """True if the output stopped inside a sequence that may be one of ours."""
+        return bool(self._half)
+
+    def feed(self, chunk: bytes) -> bool:
+        """Read the next bytes; True if a mode may have changed."""
+        # One search for a byte is all that ordinary output costs.
+        if not self._half and chunk.find(_ESC) < 0:
+            return False
+        data = self._half + chunk
+        found = False
+        for match in _SWITCH.finditer(data):
+            found = True
+            self._apply(match)
+        half = _HALF.search(data, max(0, len(data) - _LONGEST))
+        self._half = half.group() if half else b""
+        return found
+
+    def undo(self) -> bytes:
+        """What to write so that the next program finds the terminal as it is usual."""
+        off = sorted(self.on & KEPT, reverse=True)
+        parts = [b"\x1b[?%dl" % mode for mode in off]
+        parts += [b"\x1b[<%du" % self._keyboards] if self._keyboards else []
+        parts += [] if self.cursor_shown else [b"\x1b[?25h"]
+        return b"".join(parts)
+
+    def _apply(self, match: re.Match[bytes]) -> None:
+        numbers, verb, keyboard, argument, _soft, hard = match.groups()
+        if numbers:
+            for number in numbers.split(b";"):
+                self._set(int(number or b"0"), verb == b"h")
+        elif keyboard:
+            self._keyboard(keyboard, argument)
+        elif hard:
+            self.on.clear()
+            self.cursor_shown = True
+            self._keyboards = 0
+        else:
+            self.cursor_shown = True
+
+    def _set(self, number: int, value: bool) -> None:
+        if number == CURSOR:
+            self.cursor_shown = value
+        elif value:
+            self.on.add(number)
+        elif number in ALTERNATE:
+            # 47, 1047 and 1049 are three ways in and out of one screen.
+            self.on -= ALTERNATE
+        else:
+            self.on.discard(number)
+
+    def _keyboard(self, verb: bytes, argument: bytes) -> None:
+        # The kitty keyboard protocol: ">" pushes a way of reporting keys, "<" takes some away again.
+        if verb == b">":
+            self._keyboards += 1
+        elif verb == b"<":
+            self._keyboards = max(0, self._keyboards - int(argument.split(b";")[0] or b"1"))

@@ -1,0 +1,50 @@
+"""Proof: what two looks at the screen, before and after Enter, prove about a submission; never more than that."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+_NOT_WORDS: Final = re.compile(r"[\W\d_]+")
+_TELLING: Final = 16
+"""So many letters in a row tell the text typed from any other."""
+
+
+class Look(NamedTuple):
+    """The rows on the screen, and how many had left it at the top."""
+
+    rows: Sequence[str]
+    scrolled: int
+
+
+def submitted(text: str, before: Look, after: Look) -> bool:
+    """True if the program answered, or if the text was shown and has left the composer.
+
+    An echo proves nothing: rows that only repeat the text, blank rows, frames and changing numbers don't count as an
+    answer.
+    """
+    typed = _letters(text)
+    shown, now = _rows(before.rows), _rows(after.rows)
+    answer = [row for row in now - shown if not _echoes(row, typed)]
+    if answer:
+        return True
+    still = after.scrolled == before.scrolled
+    return still and _count(now, typed) < _count(shown, typed)
+
+
+def _rows(rows: Iterable[str]) -> Counter[str]:
+    return Counter(letters for row in rows if (letters := _letters(row)))
+
+
+def _letters(text: str) -> str:
+    return _NOT_WORDS.sub("", text).casefold()
+
+
+def _echoes(row: str, typed: str) -> bool:
+    if row in typed:
+        return True
+    return any(row[at : at + _TELLING] in typed for at in range(len(row) - _TELLING + 1))
+
+
+def _count(rows: Counter[str], typed: str) -> int:
+    return sum(count for row, count in rows.items() if row in typed and (len(row) >= _TELLING or row == typed[-len(row) :]))

@@ -1,0 +1,286 @@
+"""Session: one run of a program in its terminal, from the first byte to the last, and everything put back after it."""
+
+import os
+import signal
+import threading
+import time
+from contextlib import suppress
+from typing import Final
+
+import anyio
+import anyio.abc
+import anyio.lowlevel
+
+from .child import Child
+from .outer import STDIN, STDOUT, Outer, shows, stop_ourselves
+from .status import PERIOD, StatusRow
+from .streams import GONE, PAGE, Inlet, Outlet, is_open
+from .watch import Watch
+
+_LOOK_AFTER: Final = 0.02
+"""Seconds between output and the look at it, so that a repaint is seen whole."""
+_LOOK_PERIOD: Final = 0.1
+_FLOOD: Final = 262_144
+"""Bytes within a period with which looking is put off."""
+_LAST_WORDS: Final = 0.25
+"""Seconds of silence after the program's end that end the run although something in the background keeps the terminal."""
+_LAST_WORDS_AT_MOST: Final = 1.0
+_PAGES_A_TURN: Final = 32
+"""Pages of output after which the other tasks have their turn, while output floods."""
+_ROW_REST: Final = 0.05
+_REATTACH: Final = 0.05
+_ASK_SIZE: Final = 0.2
+_END_PATIENCE: Final = 3.0
+"""Seconds that a program has to end by itself after a signal to us was passed on to it."""
+_ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
+class Session:
+    """Carries bytes both ways until the child has ended and its last words are out."""
+
+    def __init__(self, outer: Outer, child: Child, watch: Watch, typing: anyio.Lock, status: StatusRow | None) -> None:
+        self._outer = outer
+        self._child = child
+        self._watch = watch
+        self._typing = typing
+        self._status = status if shows(STDOUT) else None
+        self._outlet = Outlet(STDOUT)
+        self._writing = anyio.Lock(fast_acquire=True)
+        self._fresh = anyio.Event()
+        self._ended = anyio.Event()
+        self._resting = False
+        self._stirred = False
+        self._rested_at = 0.0
+        self._painted_over = 0
+        self._row_due = anyio.Event()
+        self._ending = False
+
+    async def carry(self) -> None:
+        """Run to the end. Cancelled, it puts the child down first."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                if threading.current_thread() is threading.main_thread():
+                    await tasks.start(self._obey_signals, tasks)
+                else:
+                    tasks.start_soon(self._ask_for_size)
+                self._outer.make_raw()
+                self._fit()
+                tasks.start_soon(self._carry_keys)
+                tasks.start_soon(self._look_now_and_then)
+                if self._status:
+                    tasks.start_soon(self._keep_row, self._status)
+                await self._carry_output_to_the_end()
+                tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._child.put_down()
+                await self._tidy()
+            self._outlet.close()
+
+    async def _carry_output_to_the_end(self) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._await_end, tasks.cancel_scope)
+            await self._carry_output()
+            if not self._ended.is_set():
+                await self._ended.wait()
+            tasks.cancel_scope.cancel()
+
+    async def _carry_output(self) -> None:
+        # The data path: what is done here is done for every page of output, so it is little and looks up nothing twice.
+        master, read, printed, put = self._child.master, os.read, self._watch.printed, self._outlet.put
+        pages = 0
+        while True:
+            try:
+                chunk = read(master, PAGE)
+            except BlockingIOError:
+                pages = 0
+                await self._rest()
+                continue
+            except OSError as error:
+                if error.errno not in GONE:
+                    raise
+                chunk = b""
+            if not chunk:
+                if await self._closed_for_good():
+                    return
+                continue
+            printed(chunk)
+            if not self._stirred:
+                self._stir()
+            try:
+                written = put(chunk) if self._status is None else 0
+                if written < len(chunk):
+                    await self._show(chunk[written:])
+            except OSError as error:
+                if error.errno not in GONE:
+                    raise
+                # Nobody sees us any more: for the program the line is cut.
+                await self._child.put_down()
+                return
+            pages += 1
+            if pages == _PAGES_A_TURN:
+                pages = 0
+                await anyio.lowlevel.checkpoint()
+
+    async def _rest(self) -> None:
+        self._rested_at = time.monotonic()
+        self._resting = True
+        await anyio.wait_readable(self._child.master)
+        self._resting = False
+
+    async def _closed_for_good(self) -> bool:
+        # A program that closed its terminal and goes on may open it again.
+        with anyio.move_on_after(_REATTACH):
+            await self._ended.wait()
+        return self._ended.is_set()
+
+    def _stir(self) -> None:
+        self._stirred = True
+        self._fresh.set()
+
+    async def _show(self, chunk: bytes) -> None:
+        async with self._writing:
+            await self._outlet.write(chunk)
+        if self._status and self._watch.modes.alternate == self._status.shown:
+            await self._fit_row(self._status)
+
+    async def _carry_keys(self) -> None:
+        if not is_open(STDIN):
+            return
+        inlet = Inlet(STDIN)
+        last = b"\n"
+        try:
+            while keys := await inlet.read():
+                newline_sends = b"\n" in keys and self._child.reads_lines()
+                self._watch.keyed(keys, newline_sends=newline_sends)
+                await self._pass_on(keys)
+                last = keys[-1:]
+        finally:
+            inlet.close()
+        if self._outer.typed:
+            # A raw terminal ends only when it is hung up.
+            await self._child.put_down()
+        else:
+            await self._pass_on(self._child.end_of_input(last))
+
+    async def _pass_on(self, keys: bytes) -> None:
+        async with self._typing:
+            # A program that is gone reads no keys; its end is noticed elsewhere.
+            with suppress(OSError):
+                await self._child.write(keys)
+
+    async def _look_now_and_then(self) -> None:
+        before = 0
+        while True:
+            await self._fresh.wait()
+            self._fresh, self._stirred = anyio.Event(), False
+            await anyio.sleep(_LOOK_AFTER)
+            printed = self._watch.flow.printed
+            if printed - before < _FLOOD:
+                self._watch.look()
+            else:
+                # Nobody can read this either; what it leaves on the screen is looked at when it is over.
+                self._stir()
+            before = printed
+            await anyio.sleep(_LOOK_PERIOD - _LOOK_AFTER)
+            self._watch.settle()
+
+    async def _await_end(self, output: anyio.CancelScope) -> None:
+        while await self._child.changed():
+            self._suspend()
+        self._ended.set()
+        # As a rule the terminal now ends by itself, after its last bytes. It does not while something that the program
+        # left in the background keeps it open: then silence is the end.
+        ended_at = time.monotonic()
+        with anyio.move_on_after(_LAST_WORDS_AT_MOST):
+            while not self._rests(since=ended_at, seconds=_LAST_WORDS):
+                await anyio.sleep(_LAST_WORDS / 10)
+        while self._outlet.blocked:
+            # Whoever reads us is slow, but reads.
+            await anyio.sleep(_LAST_WORDS / 10)
+        output.cancel()
+
+    async def _obey_signals(
+        self, tasks: anyio.abc.TaskGroup, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+    ) -> None:
+        numbers = [signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT, *_ENDING]
+        # What our parent had us ignore (nohup) stays ignored.
+        heeded = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+        with anyio.open_signal_receiver(*heeded) as arrivals:
+            task_status.started()
+            async for number in arrivals:
+                self._obey(number, tasks)
+
+    def _obey(self, number: signal.Signals, tasks: anyio.abc.TaskGroup) -> None:
+        if number == signal.SIGTSTP:
+            self._child.send(signal.SIGSTOP)
+        elif number == signal.SIGCONT:
+            self._outer.make_raw()
+            self._fit()
+        elif number == signal.SIGWINCH:
+            self._fit()
+        elif not self._ending:
+            self._ending = True
+            tasks.start_soon(self._child.put_down, number, _END_PATIENCE)
+
+    def _suspend(self) -> None:
+        """The child stopped: we stop with it, and bring it back when somebody brings us back."""
+        self._outer.restore()
+        stop_ourselves()
+        self._outer.make_raw()
+        self._fit()
+        self._child.send(signal.SIGCONT)
+
+    async def _ask_for_size(self) -> None:
+        # Signals reach only the main thread; elsewhere the size has to be asked for.
+        while True:
+            await anyio.sleep(_ASK_SIZE)
+            self._fit()
+
+    def _fit(self) -> None:
+        """Give the child the present size, less the status row."""
+        size = self._outer.size()
+        if self._status and self._status.shown:
+            size = size._replace(rows=size.rows - 1)
+        self._child.resize(size)
+        self._watch.resize(size)
+        self._row_due.set()
+
+    async def _keep_row(self, status: StatusRow) -> None:
+        while True:
+            self._row_due = anyio.Event()
+            size = self._outer.size()
+            if not status.stands(size.rows, size.columns) and not self._watch.modes.alternate:
+                await self._fit_row(status)
+            elif self._rests(seconds=_ROW_REST):
+                printed = self._watch.flow.printed
+                await self._say(status.paint(again=printed != self._painted_over))
+                self._painted_over = printed
+            with anyio.move_on_after(PERIOD):
+                await self._row_due.wait()
+
+    async def _fit_row(self, status: StatusRow) -> None:
+        """Take the row, or give it to a program that owns the whole screen, and tell the child its size."""
+        size = self._outer.size()
+        await self._say(status.release() if self._watch.modes.alternate else status.claim(size.rows, size.columns))
+        self._fit()
+
+    def _rests(self, *, since: float = 0.0, seconds: float) -> bool:
+        """True if the program has printed nothing for so many seconds, and is not in the middle of a sequence."""
+        silent = self._resting and not self._watch.modes.half
+        return silent and time.monotonic() - max(self._rested_at, since) > seconds
+
+    async def _say(self, text: bytes) -> None:
+        """Write something of our own between two pieces of the program's output."""
+        if text:
+            async with self._writing:
+                await self._outlet.write(text)
+
+    async def _tidy(self) -> None:
+        """Leave our terminal as the next program expects it."""
+        if not shows(STDOUT):
+            return
+        last = (self._status.release() if self._status else b"") + self._watch.modes.undo()
+        if last:
+            with anyio.move_on_after(_LAST_WORDS_AT_MOST), suppress(OSError):
+                await self._outlet.write(last)

@@ -1,0 +1,128 @@
+"""Watch: turns what passes through the terminal into facts about the lane, each told once when it becomes so."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from ...contracts.ports import Clock
+from ...contracts.signals import (
+    DialogClosed,
+    DialogOpened,
+    DraftEnded,
+    DraftStarted,
+    LaneFact,
+    Output,
+    ScreenReleased,
+    ScreenTaken,
+)
+from .activity import Activity
+from .child import Size
+from .draft import Draft
+from .modes import Modes
+from .proof import Look
+from .view import View
+
+
+@dataclass
+class Flow:
+    """How many bytes went which way so far."""
+
+    printed: int = 0
+    keyed: int = 0
+
+
+_KEY_REST: Final = 0.05
+"""Seconds after which half a key sequence is no longer expected to go on."""
+
+
+class Watch:
+    """Sees both directions. ``printed`` and ``keyed`` are on the data path and cheap; ``look`` is called off it."""
+
+    def __init__(self, lane: str, signal: Callable[[LaneFact], None], clock: Clock, size: Size) -> None:
+        self._lane = lane
+        self._signal = signal
+        self._clock = clock
+        self.modes = Modes()
+        self.draft = Draft()
+        self.flow = Flow()
+        self._activity = Activity(self._report_output)
+        self._view = View(size.rows, size.columns)
+        self._keyed_at = 0.0
+        self._drafting = self._asking = self._taken = False
+
+    def printed(self, chunk: bytes) -> None:
+        """The program wrote ``chunk``."""
+        self.flow.printed += len(chunk)
+        self._view.show(chunk)
+        if self.modes.feed(chunk):
+            self._tell_screen()
+        self._activity.output(chunk, time.monotonic())
+
+    def keyed(self, keys: bytes, *, newline_sends: bool) -> None:
+        """A person (or a pipe) gave ``keys``; they are passed on after this."""
+        self.flow.keyed += len(keys)
+        self._keyed_at = time.monotonic()
+        # What answers a menu or steers a full-screen program is no line that somebody is writing.
+        counts = not (self.modes.alternate or self._asking)
+        self.draft.feed(keys, at=self._keyed_at, newline_sends=newline_sends, counts=counts)
+        self._tell_draft()
+
+    def left_unsent(self, text: str) -> None:
+        """``text`` was typed by us and its Enter was not: for all that follows it is a draft."""
+        self.draft.assume(text)
+        self._tell_draft()
+
+    def look(self) -> Look:
+        """Bring the screen up to date, tell what it shows, and return it."""
+        if self._view.fresh:
+            changed = self._view.look()
+            self._activity.looked(changed, time.monotonic())
+            self._tell_dialog()
+        return Look(self._view.screen.text(), self._view.screen.scrolled)
+
+    def settle(self) -> None:
+        """Report output that was kept back since the last report, if its time has come."""
+        self._activity.settle(time.monotonic())
+
+    def resize(self, size: Size) -> None:
+        """The program's terminal has a new size."""
+        self._view.resize(size.rows, size.columns)
+
+    def taken(self, *, type_into_screen: bool) -> str:
+        """Who would take what is typed now as an answer or a command; empty if nobody would."""
+        if self._asking:
+            return "a menu or question is open"
+        if self.modes.alternate and not type_into_screen:
+            return "a full-screen program owns the terminal"
+        return ""
+
+    def drafting(self) -> str:
+        """What a person is in the middle of typing; empty if nothing."""
+        if self.draft.open:
+            return "a line is typed and not sent"
+        unfinished = self.draft.unfinished
+        if unfinished > 2 or (unfinished and time.monotonic() - self._keyed_at < _KEY_REST):
+            return "a key is just being pressed"
+        return ""
+
+    def _report_output(self, size: int) -> None:
+        self._signal(Output(lane=self._lane, size=size, at=self._clock.now()))
+
+    def _tell_screen(self) -> None:
+        if self.modes.alternate != self._taken:
+            self._taken = self.modes.alternate
+            self._tell(ScreenTaken if self._taken else ScreenReleased)
+
+    def _tell_draft(self) -> None:
+        if self.draft.open != self._drafting:
+            self._drafting = self.draft.open
+            self._tell(DraftStarted if self._drafting else DraftEnded)
+
+    def _tell_dialog(self) -> None:
+        if self._view.dialog != self._asking:
+            self._asking = self._view.dialog
+            self._tell(DialogOpened if self._asking else DialogClosed)
+
+    def _tell(self, fact: type[DraftStarted | DraftEnded | DialogOpened | DialogClosed | ScreenTaken | ScreenReleased]) -> None:
+        self._signal(fact(lane=self._lane, at=self._clock.now()))

@@ -1,0 +1,128 @@
+"""Waiting: from an agent's hooks to what it is doing — in a turn, in a tool call, or waiting on a human's decision.
+
+Source: the rules of the notice gate, "Who is waiting". Permission waits and question waits are separate facts.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from ..contracts.hooks import HookEvent
+from ..contracts.signals import LaneFact, ToolClosed, ToolOpened, TurnEnded, TurnStarted, WaitEnded, WaitStarted
+
+QUESTION_TOOLS: Final = frozenset({"AskUserQuestion", "ExitPlanMode"})
+ASKING: Final = frozenset({"permission_prompt", "elicitation_dialog", "elicitation_url_dialog", "agent_needs_input"})
+"""Types of a ``Notification`` that say: a human has to decide."""
+IDLE: Final = frozenset({"idle_prompt"})
+ASKING_WORDS: Final = ("permission", "approve", "confirm", "needs your")
+"""Only read where the notification has no type that is known."""
+
+_ASKS = frozenset({"PermissionRequest", "Elicitation"})
+_ANSWERS_PERMISSION = frozenset(
+    {
+        "PostToolUse", "PostToolUseFailure", "PermissionDenied", "ElicitationResult", "UserPromptSubmit", "Stop",
+        "StopFailure", "SessionStart", "SessionEnd", "PreCompact",
+    }
+)  # fmt: skip
+_ANSWERS_QUESTION = frozenset({"UserPromptSubmit", "Stop", "SessionStart", "SessionEnd"})
+_PROVES_TURN = frozenset(
+    {"UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart", "SubagentStop"}
+)
+_ENDS_TURN = frozenset({"Stop", "StopFailure", "SessionEnd"})
+_TOOL_OVER = frozenset({"PostToolUse", "PostToolUseFailure", "PermissionDenied"})
+_TOOLS_OVER = frozenset({"Stop", "StopFailure", "SessionStart", "SessionEnd", "UserPromptSubmit"})
+
+
+class WaitTracker:
+    """One recipient. Told hook events, it answers with the facts that changed; unknown events change nothing."""
+
+    def __init__(self, lane: str) -> None:
+        self._lane = lane
+        self._turn = False
+        self._permission = False
+        self._question = ""
+        """The question tool that is open."""
+        self._dismissed = False
+        """Its menu was closed without an answer, as far as the terminal could see."""
+        self._tools: set[str] = set()
+
+    @property
+    def waiting(self) -> bool:
+        """True while a human has to decide something."""
+        return self._permission or bool(self._question)
+
+    def observe(self, event: HookEvent) -> list[LaneFact]:
+        """Take in one hook event."""
+        waited, worked, in_tool = self.waiting, self._turn, bool(self._tools)
+        self._follow_turn(event)
+        self._follow_tools(event)
+        self._follow_permission(event)
+        self._follow_question(event)
+        return list(self._changes(waited, worked, in_tool))
+
+    def dismiss(self) -> None:
+        """A person closed the menu with Esc: agents send nothing then, so the next idle notification ends the wait."""
+        self._dismissed = bool(self._question)
+
+    def forget(self) -> list[LaneFact]:
+        """The session is gone: nobody waits any more."""
+        waited, worked, in_tool = self.waiting, self._turn, bool(self._tools)
+        self._turn = self._permission = False
+        self._question = ""
+        self._tools.clear()
+        return list(self._changes(waited, worked, in_tool))
+
+    def _follow_turn(self, event: HookEvent) -> None:
+        if event.hook_event_name in _PROVES_TURN:
+            self._turn = True
+        elif event.hook_event_name in _ENDS_TURN or _is_idle(event):
+            self._turn = False
+
+    def _follow_tools(self, event: HookEvent) -> None:
+        """While a call is open a dialog may be, whether or not a hook says so (some say so late, some never)."""
+        call = event.tool_use_id or event.tool_name
+        if event.hook_event_name == "PreToolUse" and call:
+            self._tools.add(call)
+        elif event.hook_event_name in _TOOL_OVER:
+            self._tools.discard(call)
+        elif event.hook_event_name in _TOOLS_OVER or (_is_idle(event) and not self._question):
+            self._tools.clear()
+
+    def _follow_permission(self, event: HookEvent) -> None:
+        if event.hook_event_name in _ASKS or _is_asking(event):
+            self._permission = True
+        elif event.hook_event_name in _ANSWERS_PERMISSION or _is_idle(event) or _is_other_tool(event):
+            self._permission = False
+
+    def _follow_question(self, event: HookEvent) -> None:
+        if event.hook_event_name == "PreToolUse" and event.tool_name in QUESTION_TOOLS:
+            self._question, self._dismissed = event.tool_name, False
+            return
+        own = event.hook_event_name in ("PostToolUse", "PostToolUseFailure") and event.tool_name == self._question
+        # The idle notification also fires for a menu left open in silence; it ends the wait only if the menu is known to be gone.
+        if own or event.hook_event_name in _ANSWERS_QUESTION or (_is_idle(event) and self._dismissed):
+            self._question = ""
+            self._tools.clear()
+
+    def _changes(self, waited: bool, worked: bool, in_tool: bool) -> Iterator[LaneFact]:
+        if self._turn != worked:
+            yield TurnStarted(lane=self._lane) if self._turn else TurnEnded(lane=self._lane)
+        if bool(self._tools) != in_tool:
+            yield ToolOpened(lane=self._lane) if self._tools else ToolClosed(lane=self._lane)
+        if self.waiting != waited:
+            yield WaitStarted(lane=self._lane) if self.waiting else WaitEnded(lane=self._lane)
+
+
+def _is_asking(event: HookEvent) -> bool:
+    if event.hook_event_name != "Notification" or event.notification_type in IDLE:
+        return False
+    words = event.message.lower()
+    return event.notification_type in ASKING or any(word in words for word in ASKING_WORDS)
+
+
+def _is_idle(event: HookEvent) -> bool:
+    return event.hook_event_name == "Notification" and not _is_asking(event)
+
+
+def _is_other_tool(event: HookEvent) -> bool:
+    """A named tool that is no question: had a permission been refused, the agent would not have gone on to it."""
+    return event.hook_event_name == "PreToolUse" and bool(event.tool_name) and event.tool_name not in QUESTION_TOOLS

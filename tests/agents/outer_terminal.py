@@ -1,0 +1,160 @@
+"""Outer terminal: plays the person's terminal for a test: a real pty with a wrapper in it, its screen, its keys, its log."""
+
+import fcntl
+import json
+import os
+import pty
+import select
+import signal
+import struct
+import sys
+import termios
+import threading
+import time
+from pathlib import Path
+
+AGENTS = Path(__file__).parent
+PATIENCE = 30.0
+"""Seconds after which a wait is given up; nothing is said about time by it."""
+
+
+def spawn(argv, slave_name, env=None):
+    """Start ``argv`` as leader of a session with that terminal as its controlling one."""
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, slave_name, os.O_RDWR, 0),
+        (os.POSIX_SPAWN_DUP2, 0, 1),
+        (os.POSIX_SPAWN_DUP2, 0, 2),
+    ]
+    return os.posix_spawn(argv[0], argv, env or dict(os.environ), file_actions=actions, setsid=True)
+
+
+def lines_of(path):
+    """The complete JSON lines of a log."""
+    text = Path(path).read_text(encoding="utf-8") if Path(path).exists() else ""
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+
+def until(condition, what="it"):
+    """Wait until ``condition()`` is true, and give that."""
+    end = time.monotonic() + PATIENCE
+    while not (value := condition()):
+        if time.monotonic() > end:
+            raise AssertionError(f"waited in vain for {what}")
+        time.sleep(0.005)
+    return value
+
+
+class OuterTerminal:
+    """A wrapper around ``program`` (or ``agent``, one of the stand-ins, with its own log) in a terminal of its own."""
+
+    def __init__(self, tmp_path, program=(), *, agent=(), options="-", rows=24, columns=80, env=None):
+        self.log, self.agent_log = str(tmp_path / "wrap.jsonl"), str(tmp_path / "agent.jsonl")
+        control = str(tmp_path / "control")
+        os.mkfifo(control)
+        self.control = os.open(control, os.O_RDWR)
+        self.master, self.slave = pty.openpty()
+        self.resize(rows, columns)
+        self.before = termios.tcgetattr(self.slave)
+        if agent:
+            program = [sys.executable, str(AGENTS / f"{agent[0]}.py"), self.agent_log, *agent[1:]]
+        argv = [sys.executable, str(AGENTS / "wrap.py"), self.log, control, options, "--", *program]
+        self.pid = spawn(argv, os.ttyname(self.slave), env)
+        self.shown = bytearray()
+        self.paused = threading.Event()
+        self._status = None
+        self._order = 0
+        self._closed = False
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._status is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        self._closed = True
+        self._thread.join()
+        for fd in (self.master, self.slave, self.control):
+            os.close(fd)
+
+    def _read(self):
+        while not self._closed:
+            if not self.paused.is_set() and select.select([self.master], [], [], 0.02)[0]:
+                try:
+                    self.shown += os.read(self.master, 65_536)
+                except OSError:
+                    return
+            elif self.paused.is_set():
+                time.sleep(0.01)
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def keys(self, keys):
+        while keys:
+            keys = keys[os.write(self.master, keys) :]
+
+    def sees(self, text, after=0):
+        """Wait until the wrapper has shown ``text``; the position behind it."""
+        return until(lambda: self.shown.find(text, after) + 1, f"{text!r} in {bytes(self.shown[-500:])!r}") + len(text) - 1
+
+    def order(self, text, **fields):
+        """Ask for a submission without waiting for the answer; its number."""
+        self._order += 1
+        os.write(self.control, json.dumps({"id": self._order, "text": text, **fields}).encode() + b"\n")
+        return self._order
+
+    def cancel(self):
+        """Cancel the run from within its event loop."""
+        os.write(self.control, b'{"cancel": true}\n')
+
+    def answer(self, order):
+        """The proof of a submission, or the code of its error."""
+        answers = until(lambda: [line for line in lines_of(self.log) if line.get("id") == order], f"answer {order}")
+        return answers[0].get("proof") or answers[0]["error"]
+
+    def submit(self, text, **fields):
+        return self.answer(self.order(text, **fields))
+
+    def submit_when_free(self, text):
+        """Submit again and again while the answer is that it is busy."""
+        while (answer := self.submit(text)) == "sink_busy":
+            time.sleep(0.02)
+        return answer
+
+    def facts(self, *names):
+        return [line["fact"] for line in lines_of(self.log) if "fact" in line and (not names or line["fact"] in names)]
+
+    def fact(self, name, count=1):
+        """Wait for the ``count``th fact of that name."""
+        until(lambda: len(self.facts(name)) >= count, f"fact {name} in {self.facts()}")
+
+    def submitted(self, count=0):
+        """What the agent says was submitted to it, after waiting for ``count`` of them."""
+        return until(
+            lambda: (got := [x["submitted"] for x in lines_of(self.agent_log) if "submitted" in x], len(got) >= count)[1] and [got],
+            f"{count} submissions, log {lines_of(self.agent_log)}",
+        )[0]
+
+    def answered(self):
+        return [line["answered"] for line in lines_of(self.agent_log) if "answered" in line]
+
+    def wait(self):
+        """Wait until the wrapper has ended; its exit code as a shell says it."""
+        def ended():
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self._status = status
+            return pid
+
+        if self._status is None:
+            until(ended, "the end of the wrapper")
+            # What it wrote last may still be on its way to the reading thread.
+            until(lambda: not select.select([self.master], [], [], 0.05)[0])
+        code = os.waitstatus_to_exitcode(self._status)
+        return code if code >= 0 else 128 - code
+
+    def attributes(self):
+        return termios.tcgetattr(self.slave)

@@ -1,0 +1,100 @@
+"""Wrap: a wrapped terminal for tests. Usage: wrap.py LOG CONTROL OPTIONS -- PROGRAM ARGUMENTS…
+
+Reads JSON lines from the pipe CONTROL: ``{"id": 1, "text": "…"}`` is submitted. Facts and answers are JSON lines in LOG.
+OPTIONS is a comma list of ``screen`` (type into a full-screen program), ``status`` (a status row), ``thread`` (run in a thread),
+``fail`` (raise at the first output), or ``-``. The line ``{"cancel": true}`` cancels the run.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+
+import anyio
+import msgspec
+from composing import Log
+
+from tocsin.contracts.errors import TocsinError
+from tocsin.contracts.signals import Output
+from tocsin.edges.terminal.status import StatusRow
+from tocsin.edges.terminal.wrapped import WrappedTerminal
+
+log_path, control, options, _, *argv = sys.argv[1:]
+log, options = Log(log_path), options.split(",")
+scope = None
+
+
+class Clock:
+    def now(self) -> int:
+        return int(time.time() * 1000)
+
+
+def signal(fact) -> None:
+    log.write(fact=type(fact).__struct_config__.tag, at=fact.at, size=getattr(fact, "size", None))
+    if "fail" in options and isinstance(fact, Output):
+        raise RuntimeError("injected")
+
+
+async def submit(terminal, order) -> None:
+    with anyio.move_on_after(order.get("within", 600)) as limit:
+        try:
+            proof = await terminal.submit(order["text"])
+            log.write(id=order["id"], proof=str(proof))
+        except TocsinError as error:
+            log.write(id=order["id"], error=error.code, text=str(error))
+    if limit.cancelled_caught:
+        log.write(id=order["id"], error="cancelled")
+
+
+async def obey(tasks, terminal) -> None:
+    pipe, rest = os.open(control, os.O_RDWR | os.O_NONBLOCK), b""
+    while True:
+        await anyio.wait_readable(pipe)
+        *lines, rest = (rest + os.read(pipe, 65_536)).split(b"\n")
+        for line in lines:
+            order = json.loads(line)
+            if "cancel" in order:
+                scope.cancel()
+            else:
+                tasks.start_soon(submit, terminal, order)
+
+
+async def main() -> int:
+    global scope
+    count = 0
+
+    def text() -> str:
+        nonlocal count
+        count += 1
+        return f"tocsin: {count} pending"
+
+    terminal = WrappedTerminal(
+        argv,
+        lane="a",
+        env=dict(os.environ),
+        signal=signal,
+        clock=Clock(),
+        status=StatusRow(text) if "status" in options else None,
+        type_into_screen="screen" in options,
+    )
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(obey, tasks, terminal)
+        with anyio.CancelScope() as scope:
+            ended = await terminal.run()
+        if scope.cancelled_caught:
+            log.write(cancelled=True)
+            tasks.cancel_scope.cancel()
+            return 99
+        log.write(exit=msgspec.to_builtins(ended))
+        tasks.cancel_scope.cancel()
+    return ended.code
+
+
+if "thread" in options:
+    codes = []
+    thread = threading.Thread(target=lambda: codes.append(anyio.run(main)))
+    thread.start()
+    thread.join()
+    sys.exit(codes[0])
+sys.exit(anyio.run(main))

@@ -1,0 +1,48 @@
+"""Proof: a submission is proved by an answer, or by text that left the composer; an echo proves nothing."""
+
+import pytest
+
+from tocsin.edges.terminal.proof import Look, submitted
+
+TEXT = "tocsin: web has 2 errors\n- TypeError in checkout\n- 500 on POST /api/orders"
+
+
+def proved(before: list[str], after: list[str], text: str = TEXT, scrolled: int = 0) -> bool:
+    return submitted(text, Look(before, 0), Look(after, scrolled))
+
+
+SHOWN = ["welcome", "> tocsin: web has 2 errors", "  - TypeError in checkout", "  - 500 on POST /api/orders", "  ready 12:00:01"]
+
+
+def test_an_answer_proves_it() -> None:
+    assert proved(SHOWN, [*SHOWN[:4], "* Thinking", SHOWN[4]])
+
+
+def test_text_that_left_the_composer_proves_it() -> None:
+    assert proved(SHOWN, ["welcome", ">", "", "", "  ready 12:00:01"])
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        SHOWN,
+        [*SHOWN[:4], "", SHOWN[4]],
+        [*SHOWN[:4], "  ready 12:00:02"],
+        [*SHOWN, "tocsin: web has 2 errors", "- TypeError in checkout", "- 500 on POST /api/orders"],
+        [*SHOWN, "tocsin: web has 2 errors - TypeError in checkout - 500 on POST /api/orders"],
+        [*SHOWN[:4], "│   │", SHOWN[4], "⠋", "12 %"],
+    ],
+    ids=["nothing", "a blank row", "a clock", "an echo", "an echo in one row", "frames and numbers"],
+)
+def test_echoes_frames_and_clocks_prove_nothing(after: list[str]) -> None:
+    assert not proved(SHOWN, after)
+
+
+def test_text_that_scrolled_away_did_not_leave_the_composer() -> None:
+    assert not proved(SHOWN, SHOWN[2:], scrolled=2)
+
+
+def test_a_paste_that_is_only_summed_up_counts_by_the_answer() -> None:
+    before = ["> [Pasted text #1 +3 lines]"]
+    assert not proved(before, before)
+    assert proved(before, ["> tocsin: web has 2 errors", "● Looking into it"])
