@@ -16,6 +16,7 @@ from .contracts.base import Instant, Record
 from .contracts.deliveries import Delivery
 from .contracts.errors import BadInput, NameTaken, NoRecipient, NotRunning, RecipientDead
 from .contracts.events import Event
+from .contracts.hooks import HookEvent
 from .contracts.lanes import LaneSpec
 from .contracts.ports import Clock, Shelf, Sink
 from .contracts.severity import LEVELS
@@ -30,6 +31,7 @@ from .edges.sinks.spill import SpillSink
 from .pipeline.classify import Classify, Reason, Recipients, Refusal
 from .pipeline.record import DeadLetter
 from .pipeline.roster import Settings
+from .pipeline.waiting import WaitTracker
 
 SPILL_DIR = "spill"
 
@@ -82,6 +84,7 @@ class Tocsin:
         # The same rules as on the line, asked ahead, so that a producer learns at once that nobody is there.
         self._directory = Classify(self.settings.classify)
         self._names: set[str] = set()
+        self._trackers: dict[str, WaitTracker] = {}
         self._observers: set[str] = set()
         self._lock = threading.Lock()
         self._running = self._stopped = False
@@ -163,10 +166,11 @@ class Tocsin:
         """The recipient is gone; what was pending for it is dropped, on record."""
         if name in self._names:
             self._names.discard(name)
+            self._trackers.pop(name, None)
             self._directory.close(name)
             self._tree.close_lane(name)
 
-    def observe(self, name: str, sink: Sink | Shelf | Callable[[Delivery], object]) -> None:
+    def add_observer(self, name: str, sink: Sink | Shelf | Callable[[Delivery], object]) -> None:
         """One more sees what was delivered, to anybody, after it was delivered. Raises ``NameTaken`` for a name in use."""
         self._must_run()
         with self._lock:
@@ -213,6 +217,14 @@ class Tocsin:
         if not all(isinstance(fact, _FACTS) for fact in facts):
             raise BadInput("that is no signal; an event goes in by feed()")
         self._put(facts)
+
+    def observe(self, lane: str, event: HookEvent) -> None:
+        """Tell the line what a recipient's own hooks say: it then knows turns, tool calls and waits from the best source."""
+        self._must_run()
+        with self._lock:
+            tracker = self._trackers.setdefault(lane, WaitTracker(lane))
+            facts = tracker.observe(event)
+            self._put(facts)
 
     # What it did
 

@@ -213,7 +213,7 @@ class IntakeActor(LineActor):
         if isinstance(signal, ScopeSignal):
             self.classify.tell(ScopeFacts(signal))
             return
-        fact: LaneFact = signal
+        fact: LaneFact | Cleared = signal
         if isinstance(fact, Cleared | RecipientDied | RecipientRevived):
             self.classify.tell(Facts(fact))
         if not isinstance(fact, Cleared):

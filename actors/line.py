@@ -193,8 +193,8 @@ class DeferActor(_Gate):
 
     def on_message(self, message: Any, now: Instant) -> Any:
         match message:
-            case Facts():
-                self.call(lambda step: self.stage.observe(message.fact, now, step))
+            case Facts(fact=fact) if not isinstance(fact, Cleared):
+                self.call(lambda step: self.stage.observe(fact, now, step))
             case OpenLane():
                 self.stage.open(message.spec)
             case CloseLane():

@@ -10,7 +10,7 @@ from ..contracts.deliveries import Delivery, Receipt
 from ..contracts.errors import TocsinError
 from ..contracts.lanes import LaneSpec
 from ..contracts.ports import Shelf, Sink
-from ..contracts.signals import LaneFact, ScopeFact
+from ..contracts.signals import Cleared, LaneFact, ScopeFact
 from ..contracts.verdicts import Ruling
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ class Moves(msgspec.Struct, Generic[T], frozen=True):
 class Facts(msgspec.Struct, frozen=True):
     """A fact about a recipient."""
 
-    fact: LaneFact
+    fact: LaneFact | Cleared
 
 
 class ScopeFacts(msgspec.Struct, frozen=True):

@@ -153,4 +153,4 @@ LaneFact = (
     | RecipientDied
     | RecipientRevived
 )
-Signal = ScopeFact | LaneFact
+Signal = ScopeFact | LaneFact | Cleared

@@ -19,7 +19,7 @@ class LaneStatus(Record, frozen=True, kw_only=True):
     suppressed: dict[SeverityName, int] = {}
     """Occurrences that will not be told, to be mentioned in the next block."""
     recipient: str = "idle"
-    """``idle``, or what keeps the recipient: ``output``, ``turn``, ``dialog``, ``draft``, ``tool``, ``paused``, ``waiting``, ``dead``"""
+    """``idle``, or what keeps it: ``output turn dialog draft screen tool paused waiting dead``, the hardest first."""
     delivered: int = 0
     dropped: int = 0
 

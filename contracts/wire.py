@@ -208,9 +208,8 @@ def read_item(item: msgspec.Raw) -> Item:
 def _other_item(item: bytes, error: Exception) -> Item:
     """A signal, or what a laxer parser makes of it."""
     kind = "signal" if _SAYS_SIGNAL.search(item) else "event"
-    decoder: msgspec.json.Decoder[Item] = _signals if kind == "signal" else _events
     try:
-        return decoder.decode(_mended(item))
+        return _signals.decode(_mended(item)) if kind == "signal" else _events.decode(_mended(item))
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as still:
         better = still if isinstance(still, msgspec.ValidationError) else error
         raise BadInput(f"that is no {kind}: {_in_short(better)}") from error

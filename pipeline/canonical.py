@@ -13,9 +13,9 @@ __all__ = ["Level", "Replacement", "canonical", "core", "explain", "finisher"]
 Level = Literal["strict", "standard", "loose"]
 """How much is taken for noise.
 
-``strict``: control codes, case, white space, a time stamp in front, ``:line:column`` at the end. ``standard`` (the default)
-also what is certainly volatile, such as ids, addresses, times and durations. ``loose`` also numbers, quoted strings, URLs, paths
-and names.
+``strict``: control codes, case, white space, a time stamp in front, ``:line:column`` at the end. ``standard`` (the
+default) also what is certainly volatile, such as ids, addresses, times and durations. ``loose`` also numbers, quoted
+strings, URLs, paths and names.
 """
 
 

@@ -7,9 +7,10 @@ from .canonical_rules import after, any_of, rule
 
 METHODS: Final = "get post put patch delete head options"
 SOURCES: Final = any_of(
-    "py pyi pyx js jsx ts tsx mjs cjs mts cts vue svelte astro go rs java kt kts scala rb php c cc cpp cxx h hpp hh cs fs swift m"
-    " mm ex exs erl hs ml lua pl pm sh bash zsh sql html css scss sass less json jsonc yaml yml toml xml md mdx proto tf zig nim"
-    " dart r jl clj groovy gradle txt cfg ini conf lock graphql gql prisma tpl ejs hbs pug tmpl sol wat asm log env csv"
+    "py pyi pyx js jsx ts tsx mjs cjs mts cts vue svelte astro go rs java kt kts scala rb php c cc cpp cxx h hpp hh cs fs"
+    " swift m mm ex exs erl hs ml lua pl pm sh bash zsh sql html css scss sass less json jsonc yaml yml toml xml md mdx proto"
+    " tf zig nim dart r jl clj groovy gradle txt cfg ini conf lock graphql gql prisma tpl ejs hbs pug tmpl sol wat asm log env"
+    " csv"
 )
 """Endings of files that tools report lines of."""
 _ASSETS: Final = "js mjs cjs css map woff ttf png jpg jpeg svg gif webp avif ico wasm json html"
@@ -22,9 +23,8 @@ _ROUTE_ID: Final = re.compile(
 _NUMBER: Final = re.compile(r"[0-9]+")
 _STATUS_PAGES: Final = frozenset({"/404", "/500"})
 """Pages named after a status: here the number is the name."""
-_FILE_ROOTS: Final = tuple(
-    "/usr/ /opt/ /var/ /etc/ /home/ /users/ /dev/ /lib/ /srv/ /mnt/ /nix/ /root/ /library/ /applications/ /volumes/ /snap/".split()
-)
+_ROOTS: Final = "usr opt var etc home users dev lib srv mnt nix root library applications volumes snap"
+_FILE_ROOTS: Final = tuple(f"/{name}/" for name in _ROOTS.split())
 _UNIQUE_NAME: Final = re.compile(r"tmp[\w.]{6,}|[^.]*[0-9].*")
 _SOURCE_BEFORE: Final = re.compile(rf"\.{SOURCES}$")
 
@@ -88,8 +88,6 @@ def _leave_asset(found: re.Match[str]) -> str:
     return found[0] if name.isalpha() or (plain and len(name) < 8) else f"{mark}<id>"
 
 
-
-
 _WEB: Final = r"(?:(?<=http://)|(?<=https://)|(?<=ws://)|(?<=wss://))"
 
 ADDRESS_RULES: Final = (
@@ -107,7 +105,13 @@ ADDRESS_RULES: Final = (
     # Ports from 33000 on are what a system hands out to clients.
     rule("client-port", r":(?<=[0-9\]t]:)(?:3[3-9]|[4-6][0-9])[0-9]{3}\b", _leave_client_port, "~colon"),
     *after("request", METHODS, r" \"?(?P<path>/[^\s\"'|)]*)", _leave_request, digits=False),
-    rule("request", r"localhost(?<!/localhost)(?::[0-9]{1,5})?(?P<path>/[^\s\"'<>)\]|]+)", _leave_request, "localhost", digits=False),
+    rule(
+        "request",
+        r"localhost(?<!/localhost)(?::[0-9]{1,5})?(?P<path>/[^\s\"'<>)\]|]+)",
+        _leave_request,
+        "localhost",
+        digits=False,
+    ),
     rule(
         "temporary-path",
         r"/(?<![\w.]/)(?:private/)?(?:var/folders/[^/\s]{1,80}/[^/\s]{1,80}/[a-z0-9]|var/tmp|tmp|dev/shm)/"

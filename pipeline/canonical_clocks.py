@@ -17,7 +17,8 @@ UNITS: Final = (
     "ns us µs μs ms msec msecs milli millis millisecond milliseconds microsecond microseconds nanosecond nanoseconds"
     " s sec secs second seconds min mins minute minutes hr hrs hour hours day days"
 )
-SPAN_SIGNS: Final = counted(" ".join(word for word in f"{UNITS} m h d".split() if word.isascii())) + " 0m0s 0h0m 0h0m0s 0d0h µ μ"
+_PLAIN_UNITS: Final = " ".join(word for word in f"{UNITS} m h d".split() if word.isascii())
+SPAN_SIGNS: Final = counted(_PLAIN_UNITS) + " 0m0s 0h0m 0h0m0s 0d0h µ μ"
 """What a text with a length of time shows."""
 _AMOUNT: Final = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
 # "404s" are several responses, not 404 seconds.

@@ -8,10 +8,11 @@ from .canonical_ids import names_code
 from .canonical_rules import after, any_of, counted, rule
 
 _THINGS: Final = (
-    "error warning problem test module package file token event line item row record message suite vulnerability occurrence notice"
-    " edit alert finding connection client user attempt retry restart failure change commit agent issue hint suggestion deprecation"
-    " dependency chunk asset component route page entry object instance worker thread job assertion spec example scenario snapshot"
-    " exception sub-exception query call hit duplicate lock listener subscriber handler cycle turn update request response"
+    "error warning problem test module package file token event line item row record message suite vulnerability occurrence"
+    " notice edit alert finding connection client user attempt retry restart failure change commit agent issue hint suggestion"
+    " deprecation dependency chunk asset component route page entry object instance worker thread job assertion spec example"
+    " scenario snapshot exception sub-exception query call hit duplicate lock listener subscriber handler cycle turn update"
+    " request response"
 )
 
 
@@ -21,12 +22,16 @@ def _plural(word: str) -> str:
 
 _FORMS: Final = " ".join(f"{word} {_plural(word)}" for word in _THINGS.split())
 _SINGULAR: Final = {_plural(word): word for word in _THINGS.split()}
-_KINDS: Final = "previous source test new more other unique distinct open active pending failed failing similar identical exit unread held"
+_KINDS: Final = (
+    "previous source test new more other unique distinct open active pending failed failing similar identical exit unread held"
+)
 _TALLIES: Final = (
     "passed failed skipped ignored measured pending total todo xfailed xpassed deselected error errors failures"
     " low moderate high critical"
 )
-_TURNS: Final = "retry retries attempt attempts try iteration iter turn round depth backlog allocations seq sequence restart restarts"
+_TURNS: Final = (
+    "retry retries attempt attempts try iteration iter turn round depth backlog allocations seq sequence restart restarts"
+)
 _SIZE_SIGNS: Final = counted("kb mb gb tb kib mib gib tib bytes byte")
 _LITERAL: Final = r"(?:-?[0-9][0-9.,]*(?<![.,])|undefined|null|nil|none|true|false|nan)"
 _NO_STATUS: Final = r"(?![1-5][0-9]{2}\b)"
@@ -139,9 +144,21 @@ ASSERTION_RULES: Final = (
         digits=False,
         start=True,
     ),
-    *after("asserted", "assert", rf" {_NO_STATUS}{_VALUE} (==|!=|<=?|>=?|is|in|not in) {_VALUE}", r"{} <value> \1 <value>", digits=False),
+    *after(
+        "asserted",
+        "assert",
+        rf" {_NO_STATUS}{_VALUE} (==|!=|<=?|>=?|is|in|not in) {_VALUE}",
+        r"{} <value> \1 <value>",
+        digits=False,
+    ),
     *after("asserted", "assertionerror", rf": {_NO_STATUS}{_VALUE} (!=|==) {_VALUE}", r"{}: <value> \1 <value>", digits=False),
-    *after("asserted", "expected", rf" {_VALUE} to ((?:[a-z]{{2,12}} ){{1,3}}?){_VALUE}", r"{} <value> to \1<value>", digits=False),
+    *after(
+        "asserted",
+        "expected",
+        rf" {_VALUE} to ((?:[a-z]{{2,12}} ){{1,3}}?){_VALUE}",
+        r"{} <value> to \1<value>",
+        digits=False,
+    ),
     rule("asserted", rf"asserting that {_VALUE} ", "asserting that <value> ", "asserting", digits=False),
     *(
         rule(

@@ -5,10 +5,12 @@ from typing import Final
 
 from .canonical_rules import after, any_of, rule
 
-_BEFORE_CODE: Final = re.compile(r"(?:code|status|hresult|exception|error|errno|signal|exit|exited|exits|terminated|port)\b(?: with| of| is)?[^a-z]{0,24}$")
+_BEFORE_CODE: Final = re.compile(
+    r"(?:code|status|hresult|exception|error|errno|signal|exit|exited|exits|terminated|port)\b(?: with| of| is)?[^a-z]{0,24}$"
+)
 _KEYED: Final = (
-    "id requestid traceid spanid sessionid jobid messageid correlationid transactionid buildid runid connectionid clientid eventid"
-    " hostid reqid tid jid"
+    "id requestid traceid spanid sessionid jobid messageid correlationid transactionid buildid runid connectionid clientid"
+    " eventid hostid reqid tid jid"
 )
 _SECRETS: Final = "digest etag nonce token commit ray"
 _LEVELS: Final = any_of("trace debug info notice warn warning error critical fatal panic log")
@@ -55,7 +57,12 @@ ID_RULES: Final = (
     *after("keyed-id", "seed", r"[:= ]{1,2}[0-9]+\b", "{} <id>"),
     rule("keyed-id", r"w/\"(?<!\ww/\")[^\"]{1,80}\"", "<id>", "w"),
     rule("keyed-id", r"pin: [0-9]{3}-[0-9]{3}-[0-9]{3}\b", "pin: <id>", "pin"),
-    rule("pod", rf"-(?=[a-z]{{0,9}}[0-9]){_POD}{{6,10}}-{_POD}{{5}}(?![a-z0-9])", "-<pod>", "pod pods container deployment replicaset"),
+    rule(
+        "pod",
+        rf"-(?=[a-z]{{0,9}}[0-9]){_POD}{{6,10}}-{_POD}{{5}}(?![a-z0-9])",
+        "-<pod>",
+        "pod pods container deployment replicaset",
+    ),
     rule(
         "hardware-address",
         r"[0-9a-f](?<![0-9a-f:-][0-9a-f])[0-9a-f]([:-])(?:[0-9a-f]{2}\1){4,10}[0-9a-f]{2}(?![0-9a-f:-])",

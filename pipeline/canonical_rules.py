@@ -31,11 +31,13 @@ class Rule(NamedTuple):
 def rule(name: str, pattern: str, leave: Leave, signs: str, *, digits: bool = True, start: bool = False) -> Rule:
     """A rule from its pattern.
 
-    ``signs`` is a list with spaces of words of the text (letters only: ``"pid"``), of words right after a number (``"0ms"``, with
-    or without a space in the text), of the characters in ``SYMBOLS``, of the names in ``SHAPES`` after a ``~``, or ``always``.
+    ``signs`` is a list with spaces of words of the text (letters only: ``"pid"``), of words right after a number (``"0ms"``,
+    with or without a space in the text), of the characters in ``SYMBOLS``, of the names in ``SHAPES`` after a ``~``, or
+    ``always``.
     """
     if isinstance(leave, str) and "\\" in leave:  # a template with a group would be looked up at every call, match or not
-        leave = partial(_filled, *leave.split("\\1"))
+        head, tail = leave.split("\\1")
+        leave = partial(_filled, head, tail)
     return Rule(name, re.compile(pattern), leave, frozenset(signs.split()), digits, start)
 
 
@@ -49,11 +51,13 @@ def counted(words: str) -> str:
 
 
 def after(name: str, words: str, rest: str, leave: Leave, *, left: str = r"\w", digits: bool = True) -> tuple[Rule, ...]:
-    """One rule for each of the words: the word, not preceded by ``left``, and then ``rest``. ``{}`` in ``leave`` is the word."""
-    return tuple(
-        rule(name, f"{word}(?<!{left}{word}){rest}", leave.format(word) if isinstance(leave, str) else leave, word, digits=digits)
-        for word in words.split()
-    )
+    """One rule for each of the words: the word, not preceded by ``left``, then ``rest``. In ``leave``, ``{}`` is the word."""
+
+    def one(word: str) -> Rule:
+        left_ = leave.format(word) if isinstance(leave, str) else leave
+        return rule(name, f"{word}(?<!{left}{word}){rest}", left_, word, digits=digits)
+
+    return tuple(one(word) for word in words.split())
 
 
 def any_of(words: str) -> str:
@@ -78,11 +82,9 @@ def _branches(heads: dict[str, list[str]]) -> str:
 SYMBOLS: Final = "?<>@%$#'\"`/\\=.-("
 WIDE_SYMBOLS: Final = "×─━═µμ"
 """Characters that are signs by themselves."""
-SHAPES: Final = (
-    "colon pair clock octets date slash fraction paren bracket dashes leading hex long-number address long".split()
-)
+SHAPES: Final = "colon pair clock octets date slash fraction paren bracket dashes leading hex long-number address long"
 """Looks of a text, most of them of one whose digits have all become ``0`` (see ``Rules._shape``)."""
-_WORDS: Final = bytes(code if chr(code) in "abcdefghijklmnopqrstuvwxyz" else 48 if 48 <= code <= 57 else 32 for code in range(256))
+_WORDS: Final = bytes(code if 97 <= code <= 122 else 48 if 48 <= code <= 57 else 32 for code in range(256))
 _DIGIT: Final = bytes(48 if 48 <= code <= 57 else code for code in range(256))
 _HEX: Final = bytes(48 if chr(code) in "0123456789abcdef" else code for code in range(256))
 _ALNUM: Final = bytes(48 if code < 128 and chr(code).isalnum() else 32 for code in range(256))
@@ -131,7 +133,7 @@ class Rules:
         self._always: Final = bits.pop("always", 0)
         self._symbols: Final = tuple((symbol, bits.pop(symbol)) for symbol in SYMBOLS if symbol in bits)
         self._wide: Final = tuple((symbol, bits.pop(symbol)) for symbol in WIDE_SYMBOLS if symbol in bits)
-        self._shapes: Final = {name: bits.pop(f"~{name}", 0) for name in SHAPES}
+        self._shapes: Final = {name: bits.pop(f"~{name}", 0) for name in SHAPES.split()}
         self._tokens: Final[dict[bytes, int]] = {}
         for sign, bit in bits.items():
             if not re.fullmatch(r"0?[a-z]+(?:0[a-z]+)*", sign):
@@ -176,7 +178,7 @@ class Rules:
         return found | self._shape(text, digits, octets) if "0" in digits else found & self._digitless
 
     def _shape(self, text: str, digits: str, octets: bytes) -> int:
-        """The signs that lie in how digits and punctuation stand together. Each is looked for behind the rarest of its characters."""
+        """The signs that lie in how digits and punctuation stand together, each behind the rarest of its characters."""
         shapes = self._shapes
         found = 0
         if ":" in text and ":0" in digits:

@@ -1,7 +1,7 @@
 """Strict canonical form: what is true of any line of text, whoever wrote it. No control codes, one case, one space, no clock.
 
-The order is: control codes off, then the time stamp in front and the ``:line:column`` at the end, both on the raw text, then lower
-case and single spaces. What lies between the two steps is the *core*: texts with one core have one canonical form.
+The order is: control codes off, then the time stamp in front and the ``:line:column`` at the end, both on the raw text, then
+lower case and single spaces. What lies between the two steps is the *core*: texts with one core have one canonical form.
 """
 
 import re
@@ -23,19 +23,23 @@ FORWARD: Final = re.compile(r"(?:\x1b\[|\x9b)[0-9]*C")
 BARE_OSC: Final = re.compile("\\][0-9]{1,4};[^\x07\x9c\r\n\\]]*[\x07\x9c]")
 """What is left of a title or link when something took the ESC away and left the end mark."""
 INVISIBLE: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]+")
-SPELT_COLOUR: Final = re.compile(r"(?:\^|\\x1b|\\u001b|\\033|\\e)\[[0-9;]{0,40}m", re.IGNORECASE)
+SPELT_COLOUR: Final = re.compile(r"(?:\^\[|\\x1b|\\u001b|\\033|\\e)\[[0-9;]{0,40}m", re.IGNORECASE)
 """A colour code whose ESC is spelt out."""
 BARE_COLOUR: Final = re.compile(r"\[(?:[0-9]{1,3}(?:;[0-9]{1,3}){0,8}m|m(?![\w-]))")
 """A colour code without its ESC."""
-GLUED_COLOUR: Final = re.compile(r"[0-9](?<![\w.;][0-9])[0-9]{0,2}(?:;[0-9]{1,3}){0,8}m(?=[A-Z\[(])(\S{0,200}?)(?:0|39|49)m(?!\w)")
+GLUED_COLOUR: Final = re.compile(
+    r"[0-9](?<![\w.;][0-9])[0-9]{0,2}(?:;[0-9]{1,3}){0,8}m(?=[A-Z\[(])(\S{0,200}?)(?:0|39|49)m(?!\w)"
+)
 """A colour code that has lost its bracket as well: only in pairs, because "2m" alone is two minutes or two metres."""
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f]")
 
 _CLOCK: Final = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]{1,9})?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _ZONE: Final = r"(?:\s?(?:Z\b|UTC\b|GMT\b|[ECMP][SD]T\b|CES?T\b|[+-][0-9]{2}:?[0-9]{2}\b)){0,2}"
-_DAY: Final = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\s)?"
-_MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
-_NAMES: Final = frozenset("Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split())
+_WEEKDAYS: Final = "Mon Tue Wed Thu Fri Sat Sun"
+_MONTHS: Final = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"
+_DAY: Final = rf"(?:(?:{_WEEKDAYS.replace(' ', '|')}),?\s)?"
+_MONTH: Final = rf"(?:{_MONTHS.replace(' ', '|')})"
+_NAMES: Final = frozenset(f"{_WEEKDAYS} {_MONTHS}".split())
 _STAMP: Final = (
     rf"(?:[0-9]{{4}}[-/.][0-9]{{2}}[-/.][0-9]{{2}}(?:[Tt ]|\s-\s|,\s){_CLOCK}{_ZONE}"  # 2031-05-01 10:00:00,123
     rf"|[0-9]{{1,2}}[-/.][0-9]{{1,2}}(?:[-/.][0-9]{{2,4}})?,?\s{_CLOCK}{_ZONE}"  # 5/1/2031, 9:41:07 AM
@@ -78,7 +82,8 @@ def _case_table(blocks: Iterable[range]) -> dict[int, str]:
 CASE_TABLE: Final = _case_table(_CASED_BLOCKS)
 """Upper case to lower case, one character at a time, in blocks that Unicode has filled.
 
-``str.lower`` learns letters with every release of Python and treats a final sigma by its neighbours; a fingerprint must do neither.
+``str.lower`` learns letters with every release of Python and treats a final sigma by its neighbours. A fingerprint must do
+neither.
 """
 
 
@@ -89,7 +94,7 @@ def clean(text: str) -> str:
     elif not text.isprintable() and _CONTROL.search(text):
         text = _without_codes(text)
     if "[" in text:
-        text = BARE_COLOUR.sub("", SPELT_COLOUR.sub("", text) if "\\" in text or "^" in text else text)
+        text = BARE_COLOUR.sub("", SPELT_COLOUR.sub("", text) if "\\" in text or "^[" in text else text)
     return GLUED_COLOUR.sub(r"\1", text) if "9m" in text or "0m" in text else text
 
 
@@ -129,5 +134,8 @@ def drop_prefix(text: str) -> str:
 
 def collapse(text: str) -> str:
     """The text in lower case with single spaces."""
-    lowered = text.lower() if text.isascii() else text.translate(CASE_TABLE)
-    return " ".join(lowered.split())
+    if not text.isascii():
+        return " ".join(text.translate(CASE_TABLE).split())
+    if "  " in text or not text.isprintable():  # what is printable in ASCII has no white space but spaces
+        return " ".join(text.lower().split())
+    return text.lower().strip()

@@ -117,7 +117,7 @@ class Chunk:
             self._pass(here, notice, Verdict.PASS, Reason.FIRST)
         elif episode.pending and notice.event.traffic == "notice":
             self._touch(here, episode, notice)
-            episode.last_at = self._now
+            episode.last_at, episode.gone = self._now, False
             self._folded.append(notice)
         elif episode.last_at < 0:  # it was lost, so nobody was told
             episode.open(notice, self._now)

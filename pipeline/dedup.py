@@ -41,6 +41,9 @@ class Dedup(StageBase[Policy]):
         known = self._episodes.known(lane)
         for fingerprint, missed in told:
             if episode := known.get(fingerprint):
+                if episode.gone:
+                    self._episodes.forget(lane, fingerprint)
+                    continue
                 episode.pending, episode.since = False, missed
                 episode.remind_at = self._next_reminder(episode, now)
 
@@ -59,7 +62,14 @@ class Dedup(StageBase[Policy]):
                 episode.lose()
 
     def rearm(self, lane: str, fingerprint: str) -> bool:
-        """The condition is gone: the same notice may be told again. True if it had been told."""
+        """The condition is gone: the same notice may be told again. True if it had been told.
+
+        While it is pending it stays known: raised again before its batch goes, it is one notice that occurred twice.
+        """
+        episode = self._episodes.known(lane).get(fingerprint)
+        if episode is not None and episode.pending:
+            episode.gone = True
+            return False
         return self._episodes.forget(lane, fingerprint)
 
     def close(self, lane: str) -> None:

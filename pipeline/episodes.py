@@ -22,6 +22,8 @@ class Episode(msgspec.Struct):
     """What ``last_at`` was when its place in the ring was taken."""
     remind_at: Instant = NEVER
     pending: bool = True
+    gone: bool = False
+    """The condition behind it is gone, and has not come back: once it is told it is forgotten."""
     since: int = 0
     """Occurrences since it was last told."""
     reminders: int = 0
@@ -35,6 +37,7 @@ class Episode(msgspec.Struct):
         """Start anew with this first occurrence. What a lost one kept its initial values of need not be set again."""
         if self.reminders or self.since:
             self.reminders = self.since = 0
+        self.gone = False
         self.first_at = self.last_at = now
         self.severity, self.text, self.pending, self.remind_at = notice.severity, notice.event.text, True, NEVER
 

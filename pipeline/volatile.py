@@ -19,7 +19,9 @@ STANDARD: Final = Rules((
 ))  # fmt: skip
 """The order matters: an address is looked at while it is whole, a clock before its colons could be lines and columns."""
 
-GUTTER: Final = re.compile(r"^(?:[ \t>]{0,40}\d{1,7}[ \t]{0,8}[|│]|[ \t]{1,40}\d{1,7}:(?=[ \t])|\d{1,7} (?=[^\n]*\n[ \t]*~))", re.MULTILINE)
+GUTTER: Final = re.compile(
+    r"^(?:[ \t>]{0,40}\d{1,7}[ \t]{0,8}[|│]|[ \t]{1,40}\d{1,7}:(?=[ \t])|\d{1,7} (?=[^\n]*\n[ \t]*~))", re.MULTILINE
+)
 """Line numbers beside quoted source."""
 BUNDLED: Final = re.compile(r"[-.](?P<hash>[A-Za-z0-9_-]{8})(?=\.(?:js|css|mjs)\b)")
 """A bundler's hash of eight letters and digits in a file's name, or a word of that length."""

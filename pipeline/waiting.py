@@ -98,7 +98,7 @@ class WaitTracker:
             self._question, self._dismissed = event.tool_name, False
             return
         own = event.hook_event_name in ("PostToolUse", "PostToolUseFailure") and event.tool_name == self._question
-        # The idle notification also fires for a menu left open in silence; it ends the wait only if the menu is known to be gone.
+        # The idle notification also fires for a menu left open in silence: it ends the wait only if that is known to be gone.
         if own or event.hook_event_name in _ANSWERS_QUESTION or (_is_idle(event) and self._dismissed):
             self._question = ""
             self._tools.clear()

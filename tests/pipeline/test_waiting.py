@@ -1,0 +1,162 @@
+"""Waiting: what an agent's hooks say of it, event by event."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin.contracts.hooks import HookEvent
+from tocsin.contracts.signals import ToolClosed, ToolOpened, TurnEnded, TurnStarted, WaitEnded, WaitStarted
+from tocsin.pipeline.waiting import WaitTracker
+
+
+def hook(name: str, **fields: str) -> HookEvent:
+    return HookEvent(hook_event_name=name, **fields)
+
+
+def tracker(*events: HookEvent) -> WaitTracker:
+    made = WaitTracker("dev")
+    for event in events:
+        made.observe(event)
+    return made
+
+
+ASK = hook("PreToolUse", tool_name="AskUserQuestion")
+PERMISSION = hook("PermissionRequest", tool_name="Bash")
+IDLE = hook("Notification", notification_type="idle_prompt")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        PERMISSION,
+        hook("Elicitation"),
+        hook("Notification", notification_type="permission_prompt"),
+        hook("Notification", notification_type="elicitation_dialog"),
+        hook("Notification", notification_type="elicitation_url_dialog"),
+        hook("Notification", notification_type="agent_needs_input"),
+        hook("Notification", message="Claude needs your permission to use Bash"),
+        hook("Notification", message="Please APPROVE the plan"),
+        hook("Notification", message="confirm to go on"),
+        hook("Notification", message="Codex needs your attention"),
+        ASK,
+        hook("PreToolUse", tool_name="ExitPlanMode"),
+    ],
+)
+def test_it_waits_on_a_human_after(event: HookEvent) -> None:
+    assert tracker(event).waiting
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        IDLE,
+        hook("Notification", message="Claude is waiting for your input"),
+        hook("Notification", notification_type="idle_prompt", message="needs your permission"),
+        hook("PreToolUse", tool_name="Bash"),
+        hook("SomethingNew", message="permission"),
+        hook("Stop"),
+    ],
+)
+def test_it_does_not_wait_after(event: HookEvent) -> None:
+    assert not tracker(event).waiting
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PostToolUse", "PostToolUseFailure", "PermissionDenied", "ElicitationResult", "UserPromptSubmit", "Stop",
+        "StopFailure", "SessionStart", "SessionEnd", "PreCompact",
+    ],
+)  # fmt: skip
+def test_a_permission_wait_ends_with(name: str) -> None:
+    assert not tracker(PERMISSION, hook(name)).waiting
+
+
+def test_a_permission_wait_ends_when_another_named_tool_begins() -> None:
+    assert not tracker(PERMISSION, hook("PreToolUse", tool_name="Read")).waiting
+    assert tracker(PERMISSION, hook("PreToolUse")).waiting  # without a name nothing is known
+
+
+def test_a_permission_wait_outlasts_the_end_of_a_sub_agent() -> None:
+    assert tracker(PERMISSION, hook("SubagentStop")).waiting
+
+
+@pytest.mark.parametrize("event", [hook("PostToolUse", tool_name="AskUserQuestion"), *map(hook, ("UserPromptSubmit", "Stop"))])
+def test_a_question_wait_ends_with_its_own_tool_or_a_new_turn(event: HookEvent) -> None:
+    assert not tracker(ASK, event).waiting
+
+
+@pytest.mark.parametrize(
+    "event", [hook("PostToolUse", tool_name="Bash"), hook("SubagentStop"), hook("PreToolUse", tool_name="Read"), IDLE]
+)
+def test_a_question_wait_outlasts(event: HookEvent) -> None:
+    assert tracker(ASK, event).waiting
+
+
+def test_a_dismissed_question_ends_with_the_next_idle_notification() -> None:
+    dismissed = tracker(ASK)
+    dismissed.dismiss()
+    assert dismissed.waiting
+    assert WaitEnded(lane="dev") in dismissed.observe(IDLE)
+
+
+def test_a_question_and_a_permission_are_separate_waits() -> None:
+    both = tracker(ASK, PERMISSION)
+    both.observe(hook("PostToolUse", tool_name="Bash"))
+    assert both.waiting
+    both.observe(hook("PostToolUse", tool_name="AskUserQuestion"))
+    assert not both.waiting
+
+
+def test_what_changed_is_told_once() -> None:
+    made = WaitTracker("dev")
+    call = hook("PreToolUse", tool_name="Bash", tool_use_id="1")
+    assert made.observe(call) == [TurnStarted(lane="dev"), ToolOpened(lane="dev")]
+    assert made.observe(call) == []
+    assert made.observe(PERMISSION) == [WaitStarted(lane="dev")]
+    assert made.observe(hook("PostToolUse", tool_name="Bash", tool_use_id="1")) == [
+        ToolClosed(lane="dev"),
+        WaitEnded(lane="dev"),
+    ]
+    assert made.observe(hook("Stop")) == [TurnEnded(lane="dev")]
+
+
+@pytest.mark.parametrize("name", ["SessionStart", "Notification"])
+def test_it_proves_no_turn(name: str) -> None:
+    assert TurnStarted(lane="dev") not in WaitTracker("dev").observe(hook(name))
+
+
+def test_one_of_two_tool_calls_leaves_the_other_open() -> None:
+    made = tracker(hook("PreToolUse", tool_name="Bash", tool_use_id="1"), hook("PreToolUse", tool_name="Bash", tool_use_id="2"))
+    assert made.observe(hook("PostToolUse", tool_name="Bash", tool_use_id="1")) == []
+    assert made.observe(hook("PostToolUse", tool_name="Bash", tool_use_id="2")) == [ToolClosed(lane="dev")]
+
+
+NAMES = st.sampled_from(
+    [
+        "PreToolUse",
+        "PostToolUse",
+        "PermissionRequest",
+        "Notification",
+        "Stop",
+        "UserPromptSubmit",
+        "SubagentStop",
+        "SessionEnd",
+        "New",
+    ]
+)
+EVENTS = st.builds(
+    HookEvent,
+    hook_event_name=NAMES,
+    tool_name=st.sampled_from(["", "Bash", "AskUserQuestion", "ExitPlanMode"]),
+    notification_type=st.sampled_from(["", "idle_prompt", "permission_prompt", "other"]),
+    message=st.sampled_from(["", "needs your permission", "waiting for your input"]),
+)
+
+
+@given(st.lists(EVENTS, max_size=40))
+def test_whatever_came_the_end_of_the_session_ends_every_wait(events: list[HookEvent]) -> None:
+    made = tracker(*events)
+    made.observe(hook("SessionEnd"))
+    assert not made.waiting
+    assert made.forget() == []
