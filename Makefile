@@ -14,7 +14,7 @@ help: ## list the targets
 $(VENV)/ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "tocsin needs Python 3.11 or later; none was found. Set PYTHON=/path/to/python3"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 setup: $(VENV)/ready ## make .venv with tocsin (editable) and what its tests need

@@ -20,7 +20,7 @@ from .contracts.hooks import HookEvent
 from .contracts.lanes import LaneSpec
 from .contracts.ports import Clock, Shelf, Sink
 from .contracts.severity import LEVELS
-from .contracts.signals import LaneSignal, RecipientDied, RecipientRevived, ScopeSignal, Signal
+from .contracts.signals import DialogClosed, LaneSignal, RecipientDied, RecipientRevived, ScopeSignal, Signal
 from .contracts.status import LaneStatus, Status
 from .contracts.verdicts import Decision
 from .edges.clock import SteadyClock, utc_offset
@@ -87,6 +87,7 @@ class Tocsin:
         self._trackers: dict[str, WaitTracker] = {}
         self._observers: set[str] = set()
         self._lock = threading.Lock()
+        self._hooks = threading.Lock()
         self._running = self._stopped = False
 
     # Its life
@@ -216,12 +217,15 @@ class Tocsin:
         """Tell the line facts: a turn began, a dev server restarted, a dialog is open."""
         if not all(isinstance(fact, _FACTS) for fact in facts):
             raise BadInput("that is no signal; an event goes in by feed()")
+        for fact in facts:
+            if isinstance(fact, DialogClosed) and (tracker := self._trackers.get(fact.lane)):
+                tracker.dismiss()  # the menu is gone from the screen, whatever the agent's hooks say, or fail to say
         self._put(facts)
 
     def observe(self, lane: str, event: HookEvent) -> None:
         """Tell the line what a recipient's own hooks say: it then knows turns, tool calls and waits from the best source."""
         self._must_run()
-        with self._lock:
+        with self._hooks:  # one hook at a time, also while it waits at the door; the line can be stopped meanwhile
             tracker = self._trackers.setdefault(lane, WaitTracker(lane))
             facts = tracker.observe(event)
             self._put(facts)

@@ -125,8 +125,15 @@ class Tree:
             pass
 
     def busy(self) -> bool:
-        """True while something is at the door, or on its way to a sink or an observer."""
-        return bool(self.arriving() or self.ask(self._fanout, Look()) or self.ask(self._sinks, Look("busy")))
+        """True while something is at the door, between the stages, or on its way to a sink or an observer.
+
+        A sink's answer may just have come and the next proposal not be there yet: so only two looks with quiet stages and
+        no decision in between tell that nothing moves any more.
+        """
+        before = self._decided()
+        if self.ask(self._fanout, Look()) or self.ask(self._sinks, Look("busy")):
+            return True
+        return bool(self.arriving()) or self._decided() != before
 
     def explain(self, what: str) -> list[Decision]:
         """The story of a notice (by id) or of an episode (by fingerprint)."""
@@ -142,6 +149,9 @@ class Tree:
         """What could not be told."""
         found: list[DeadLetter] = self.ask(self._recorder, Look("dead_letters"))
         return found
+
+    def _decided(self) -> int:
+        return self.decisions(after=1 << 62)[1]
 
     def status(self) -> Status:
         """The whole line at one instant."""

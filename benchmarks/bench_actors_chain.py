@@ -147,14 +147,14 @@ def chain_cost(shape: Shape, count: int) -> float:
     work = events(texts(shape, count))
     spent = timed(lambda: chain.decide(work))
     chain.stop()
-    return spent / count * 1e6
+    return spent.seconds / count * 1e6
 
 
 def line_cost(shape: Shape, count: int) -> float:
     """Microseconds an event."""
     with LineUnderTest() as line:
         work = lists(events(texts(shape, count)))
-        return timed(lambda: line.decide(work)) / count * 1e6
+        return timed(lambda: line.decide(work)).seconds / count * 1e6
 
 
 def rows(shape: Shape, count: int, runs: int) -> list[Row]:

@@ -35,7 +35,7 @@ def run(shape: Shape, count: int) -> Race:
 def rows(shape: Shape, races: Sequence[Race]) -> list[Row]:
     """The ratio, and the microseconds behind it."""
     name, goal = GOALS[shape]
-    line, bare = (median(getattr(one, who) / one.events * 1e6 for one in races) for who in ("line", "bare"))
+    line, bare = (median(getattr(one, who).seconds / one.events * 1e6 for one in races) for who in ("line", "bare"))
     ended = races[-1].status
     method = (
         f"{races[-1].events:,} events; median of {len(races)}; {races[-1].blocks} blocks, {ended.delivered:,} told,"
@@ -43,6 +43,7 @@ def rows(shape: Shape, races: Sequence[Race]) -> list[Row]:
     )
     return [
         at_least(name, median(one.ratio for one in races), goal, "× bare loop", method),
+        told(f"{shape}, in processor time", median(one.cpu_ratio for one in races), "× bare loop", "the same runs"),
         told(f"{shape}: line", line, "µs/event", "the whole line, to the last delivery"),
         told(f"{shape}: bare loop", bare, "µs/event", "canonical form, sha1, look-up"),
     ]

@@ -48,10 +48,11 @@ def run(shape: Shape, count: int) -> Race:
 def rows(shape: Shape, races: Sequence[Race]) -> list[Row]:
     """The ratio, and what an event costs."""
     ratio = median(one.ratio for one in races)
-    cost = median(one.line / one.events * 1e6 for one in races)
+    cost = median(one.line.seconds / one.events * 1e6 for one in races)
     size = len(posts(shape, 500, 0)[0])
     return [
         at_least(f"JSON → decision, {shape}", ratio, GOAL, "× loop that decodes", f"lists of 500, {size / 500:.0f} B an event"),
+        told(f"JSON → decision, {shape}, in processor time", median(one.cpu_ratio for one in races), "×", "the same runs"),
         told(f"JSON → decision, {shape}: line", cost, "µs/event", f"median of {len(races)} runs of {races[-1].events:,}"),
     ]
 

@@ -96,19 +96,34 @@ class LineUnderTest:
         return status
 
 
+class Spent(Record, frozen=True, kw_only=True):
+    """Seconds by the clock, and of processor time in all threads of this process."""
+
+    seconds: float = 0.0
+    cpu: float = 0.0
+
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(seconds=self.seconds + other.seconds, cpu=self.cpu + other.cpu)
+
+
 class Race(Record, frozen=True, kw_only=True):
-    """Seconds that both took for the same work, and what the line did with it."""
+    """What both took for the same work, and what the line did with it."""
 
     events: int
-    line: float
-    bare: float
+    line: "Spent"
+    bare: "Spent"
     blocks: int
     status: Status
 
     @property
     def ratio(self) -> float:
         """How many times as fast as the bare loop the line was."""
-        return self.bare / self.line
+        return self.bare.seconds / self.line.seconds
+
+    @property
+    def cpu_ratio(self) -> float:
+        """The same in processor time, which other programs on the machine disturb less."""
+        return self.bare.cpu / self.line.cpu
 
 
 class Side(NamedTuple, Generic[W]):
@@ -120,24 +135,23 @@ class Side(NamedTuple, Generic[W]):
 
 def race(count: int, line: LineUnderTest, through: Side[Any], bare: Side[Any]) -> Race:
     """Send ``count`` events through both, slice by slice in turn, so that what disturbs the machine disturbs both alike."""
-    spent = {through: 0.0, bare: 0.0}
+    spent = {through: Spent(), bare: Spent()}
     for nth, first in enumerate(range(0, count, SLICE)):
         for side in (through, bare) if nth % 2 else (bare, through):
             work = side.make(min(SLICE, count - first), first)
             spent[side] += timed(lambda side=side, work=work: side.go(work))  # type: ignore[misc]
-    began = time.perf_counter()
-    status = line.finish()
-    spent[through] += time.perf_counter() - began
+    spent[through] += timed(line.finish)
+    status = line.tree.status()
     balance(status, count)
     return Race(events=count, line=spent[through], bare=spent[bare], blocks=line.box.blocks, status=status)
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Seconds that it takes. Garbage that others left is collected before."""
+def timed(work: Callable[[], object]) -> Spent:
+    """What it takes. Garbage that others left is collected before."""
     gc.collect()
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), time.process_time()
     work()
-    return time.perf_counter() - began
+    return Spent(seconds=time.perf_counter() - began, cpu=time.process_time() - cpu)
 
 
 def balance(status: Status, fed: int) -> None:

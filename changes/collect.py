@@ -47,7 +47,9 @@ def main() -> None:
     changelog = HERE.parent / "CHANGELOG.md"
     head, mark, rest = changelog.read_text(encoding="utf-8").partition("\n## ")
     today = datetime.datetime.now(tz=datetime.UTC).date()
-    changelog.write_text(f"{head.rstrip()}\n\n{section(arguments.version, today, found)}{mark.lstrip()}{rest}", encoding="utf-8")
+    changelog.write_text(
+        f"{head.rstrip()}\n\n{section(arguments.version, today, found)}{mark.lstrip()}{rest}", encoding="utf-8"
+    )
     for paths in found.values():
         for path in paths:
             path.unlink()

@@ -55,15 +55,16 @@ class _Trial:
         status = self.tree.status()
         if self.samples and self.samples[-1].after == after:
             self.samples.pop()
-        so_far = counts(status, self.offered, self.box.blocks)
+        so_far = counts(status, self.offered, len(self.box.blocks))
         self.samples.append(Sample(after=Millis(after), so_far=so_far, pending=depth(status)))
 
-    def outcome(self, clock: ClockKind) -> Outcome:
+    def outcome(self, clock: ClockKind, began: Instant) -> Outcome:
         status = self.tree.status()
         return Outcome(
             plan=self.plan,
             clock=clock,
             samples=tuple(self.samples),
+            blocks=tuple((Millis(at - began), entries) for at, entries in self.box.blocks),
             waits=tuple(sorted(self.box.waits)),
             own=status.fed + status.at_the_door - self.offered,
             seconds=time.perf_counter() - self._began,
@@ -96,7 +97,7 @@ def simulated(plan: Plan, progress: Progress) -> Outcome:
     stepper.advance(plan.burst.length)
     stepper.drain()
     trial.tree.stop(0)
-    return trial.outcome("simulated")
+    return trial.outcome("simulated", _START)
 
 
 class _Stepper:
@@ -148,7 +149,7 @@ def real(plan: Plan, progress: Progress) -> Outcome:
         began = clock.now()
         _feed_in_time(trial, clock, began, progress)
         _wait_for_the_rest(trial, clock, began)
-        return trial.outcome("real")
+        return trial.outcome("real", began)
     finally:
         trial.tree.stop(1)
 

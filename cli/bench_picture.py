@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..contracts.errors import BadInput, TocsinError
-from .bench_report import headline, suppressed, wait
+from .bench_report import headline, span, suppressed, wait
 from .bench_trial import Outcome
 
 _KINDS: Final = (".png", ".svg")
@@ -63,7 +63,7 @@ def draw(outcomes: Sequence[tuple[str, Outcome]], path: Path) -> None:
 def _words(outcome: Outcome) -> str:
     total = outcome.total
     blocks = f"{total.blocks:,} block{'' if total.blocks == 1 else 's'}"
-    waited = f"; half of it waited at most {wait(outcome, 50) / 1000:.3g} s" if outcome.waits else ""
+    waited = f"; half of them waited at most {span(wait(outcome, 50))}" if outcome.waits else ""
     return f"{total.offered:,} events became {blocks} with {total.told:,} notices{waited}"
 
 
@@ -88,14 +88,15 @@ def _where_they_went(axes: Any, outcome: Outcome) -> None:
 
 
 def _what_it_told(axes: Any, outcome: Outcome) -> None:
-    """What was pending, and a mark for each step with a block."""
-    moments = _edges(outcome)
-    axes.plot(moments, [0, *(sample.pending for sample in outcome.samples)], color=_PENDING, label="pending", linewidth=1.5)
-    blocks = [(sample.after / 1000, step) for sample, step in outcome.steps() if step.blocks]
-    if blocks:
-        axes.bar(
-            [at for at, _ in blocks], [step.told for _, step in blocks], _width(outcome), color=_TOLD, label="told in blocks"
-        )
+    """What was pending, and every block where it came."""
+    axes.plot(
+        _edges(outcome), [0, *(sample.pending for sample in outcome.samples)], color=_PENDING, label="pending", linewidth=1.5
+    )
+    if outcome.blocks:
+        sizes = [notices for _, notices in outcome.blocks]
+        came = [after / 1000 for after, _ in outcome.blocks]
+        axes.vlines(came, 0, sizes, color=_TOLD, linewidth=2)
+        axes.plot(came, sizes, "o", color=_TOLD, markersize=5, label="a block")
     for began, ended in outcome.plan.outages:
         axes.axvspan(began / 1000, ended / 1000, color=_OTHER, alpha=0.3, label="outage")
     axes.set_xlabel("seconds")
@@ -104,10 +105,6 @@ def _what_it_told(axes: Any, outcome: Outcome) -> None:
 
 def _edges(outcome: Outcome) -> list[float]:
     return [0.0, *(sample.after / 1000 for sample in outcome.samples)]
-
-
-def _width(outcome: Outcome) -> float:
-    return max(outcome.samples[-1].after / 1000 / 120, 1e-3)
 
 
 def _finish(axes: Any, label: str) -> None:

@@ -89,6 +89,7 @@ def for_json(outcome: Outcome) -> dict[str, Any]:
         "balanced": not outcome.faults,
         "faults": list(outcome.faults),
         "seconds": round(outcome.seconds, 3),
+        "blocks": [{"after": after, "notices": notices} for after, notices in outcome.blocks],
         "series": [
             {"after": sample.after, **_as_dict(step), "suppressed": suppressed(step), "pending": sample.pending}
             for sample, step in outcome.steps()

@@ -112,6 +112,8 @@ class Outcome(Record, frozen=True, kw_only=True):
     clock: ClockKind
     samples: tuple[Sample, ...]
     """At the end of each step; the last one at the end of all."""
+    blocks: tuple[tuple[Millis, int], ...]
+    """Every block: when, in milliseconds since the burst began, and how many notices it had."""
     waits: tuple[int, ...]
     """For every notice told, milliseconds from its first occurrence to its delivery, in order of size."""
     own: int
@@ -140,15 +142,16 @@ class Outcome(Record, frozen=True, kw_only=True):
 
 
 class Box:
-    """The recipients' sink: takes every block at once, and keeps how long its entries had waited."""
+    """The recipients' sink: takes every block at once, and keeps when it came and how long its entries had waited."""
 
     def __init__(self) -> None:
-        self.blocks = self.entries = 0
+        self.blocks: list[tuple[Instant, int]] = []
+        self.entries = 0
         self.waits: list[int] = []
 
     def put(self, delivery: Delivery) -> Receipt:
         """Take it."""
-        self.blocks += 1
+        self.blocks.append((delivery.at, len(delivery.entries)))
         self.entries += len(delivery.entries)
         self.waits.extend(delivery.at - entry.first_at for entry in delivery.entries)
         return _RECORDED
@@ -187,6 +190,8 @@ def faults(status: Status, total: Counts, box: Box, lanes: Iterable[str]) -> tup
         found.append(f"{ended:,} ended and {standing:,} pending are not the {total.offered + own:,} that came in")
     if box.entries != total.told:
         found.append(f"recipients have {box.entries:,} entries, the line says that it told {total.told:,}")
+    if own < 0:
+        found.append(f"{total.offered:,} events were offered, and {status.fed + status.at_the_door:,} came in")
     if {lane.name for lane in status.lanes} != set(lanes):
         found.append("the line's recipients are not those that were opened")
     return tuple(found)

@@ -11,7 +11,7 @@ from ..contracts import wire
 from ..contracts.verdicts import Decision
 from ..edges.server.client import Client
 from ..edges.server.errors import Lost, NotFound
-from .asking import asked, everybody, timeout_option, to_option
+from .asking import ask_all, asked, timeout_option, to_option
 from .words import clock, complain, for_programs, json_option, print_json, say, spoken, table
 
 LOOK_PERIOD: Final = 0.3
@@ -46,10 +46,7 @@ SPOKEN: Final[dict[str, str]] = {
 @json_option
 def explain(what: str, to: str | None, patience: float, as_json: bool) -> None:
     """Tell the whole story of a notice: when, where, what, why, until."""
-    found: list[Decision] = []
-    for address in everybody(to):
-        with Client(address.path, name=address.name, patience=patience) as client:
-            found += _decisions(client, wire.Explain(what=what))
+    found = list(_in(ask_all(to, patience, wire.Explain(what=what))))
     if not found:
         raise NotFound(f"nothing is remembered of {what!r}: give an id from a block, or 8 or more characters of a fingerprint")
     if as_json:
@@ -66,7 +63,7 @@ def explain(what: str, to: str | None, patience: float, as_json: bool) -> None:
 def decisions(to: str | None, patience: float, follow: bool, jsonl: bool) -> None:
     """List what the line decided, oldest first."""
     with asked(to, patience) as client:
-        for one in _followed(client) if follow else _decisions(client, wire.AskDecisions()):
+        for one in _followed(client) if follow else _in(client.ask_for(wire.AskDecisions())):
             if jsonl:
                 print_json(one)
             else:
@@ -74,8 +71,8 @@ def decisions(to: str | None, patience: float, follow: bool, jsonl: bool) -> Non
                 say("  ".join((when, where, one.lane, one.id, *what)).rstrip())
 
 
-def _decisions(client: Client, request: wire.Request) -> Iterator[Decision]:
-    for answer in client.ask_for(request):
+def _in(answers: Iterable[wire.Answer]) -> Iterator[Decision]:
+    for answer in answers:
         if isinstance(answer, wire.Decisions):
             yield from answer.decisions
 

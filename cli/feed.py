@@ -2,27 +2,22 @@
 
 import os
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import anyio
 import click
+import msgspec
 
-from ..contracts.errors import BadInput, NotRunning
+from ..contracts.errors import BadInput
 from ..contracts.events import Event
 from ..contracts.severity import NAMES, SeverityName
-from ..edges.clock import SteadyClock
 from ..edges.server.client import Client
 from ..edges.server.directory import Address, present
-from ..edges.server.feeder import Feeder, Sent
 from ..edges.server.runtime import runtime_directory
 from .asking import to_option
-from .piped import EveryLine, Findings, JsonLines, Kind, items
-from .words import complain, one_line, plural
+from .words import complain
 
-GONE_FOR: Final = 10.0
-"""Seconds that the recipient may be gone before the feed is given up."""
-_STDIN: Final = 0
-_LOOK: Final = 0.5
+if TYPE_CHECKING:
+    from .piped import Kind
 
 
 @click.command()
@@ -57,7 +52,15 @@ def feed(
     Ends when the input has ended and everything was accepted.
     """
     _check_together(
-        jsonl=jsonl, everything=everything, follow=follow, user=user, text=text, severity=severity, source=source, scope=scope
+        jsonl=jsonl,
+        everything=everything,
+        follow=follow,
+        user=user,
+        text=text,
+        severity=severity,
+        source=source,
+        scope=scope,
+        rules=rules,
     )
     address = present(runtime_directory(), to, os.environ)
     pattern = Event(
@@ -71,24 +74,38 @@ def feed(
     if text:
         _feed_text(address, pattern, " ".join(text))
         return
-    kind = _kind(pattern, rules, jsonl=jsonl, everything=everything or user)
-    sent = anyio.run(_feed, address, kind)
-    bad = kind.bad if isinstance(kind, JsonLines) else 0
-    if not quiet:
-        complain(summary(address.name, sent, bad))
-    ctx.exit(2 if bad or sent.refused else 0)
+    # Only a stream needs an event loop and the rules: a text goes at once, as from a hook.
+    from .feeding import kind_of
+
+    kind = kind_of(pattern, rules, jsonl=jsonl, everything=everything or user)
+    ctx.exit(_feed_stream(address, kind, follow, quiet=quiet))
+
+
+def _feed_stream(address: Address, kind: "Kind", follow: Path | None, *, quiet: bool) -> int:
+    import anyio
+
+    from .feeding import STDIN, Feeding, summary
+
+    if follow is None and os.isatty(STDIN):
+        complain("reads what you type here; Ctrl-D ends it")
+    feeding = Feeding(address, kind, follow)
+    try:
+        anyio.run(feeding.carry)
+    finally:
+        if not quiet:
+            complain(summary(address.name, feeding.sent, feeding.bad))
+    return 2 if feeding.bad or feeding.sent.refused else 0
 
 
 def _check_together(**given: object) -> None:
     """Say which options do not go together, rather than pass one over in silence."""
-    ways = [name for name in ("text", "jsonl", "follow") if given[name]]
-    if len(ways) > 1:
-        raise click.UsageError(f"choose one: {' or '.join(_CALLED[name] for name in ways)}")
-    if given["jsonl"]:
-        _none_of(given, "--jsonl: each event says that itself", "everything", "user", "severity", "source", "scope")
     if given["text"]:
-        _none_of(given, "TEXT: it is one event", "everything")
-    elif given["severity"] and not (given["everything"] or given["user"]):
+        _none_of(given, "TEXT, which is one event", "jsonl", "follow", "everything", "rules")
+    elif given["jsonl"]:
+        _none_of(given, "--jsonl, where each line says all", "everything", "user", "severity", "source", "scope", "rules")
+    elif given["everything"] or given["user"]:
+        _none_of(given, "--all and --user, which take every line", "rules")
+    elif given["severity"]:
         raise click.UsageError("--severity needs TEXT or --all: what the rules find has its own")
 
 
@@ -107,62 +124,12 @@ _CALLED: Final = {
     "severity": "--severity",
     "source": "--source",
     "scope": "--scope",
+    "rules": "--rules",
 }
 
 
-def _kind(pattern: Event, rules: tuple[Path, ...], *, jsonl: bool, everything: bool) -> Kind:
-    if jsonl:
-        return JsonLines(pattern.to or "", complain)
-    if everything:
-        return EveryLine(pattern)
-    from ..edges.sources.reader import Reader
-    from ..edges.sources.rules import Catalogue
-
-    return Findings(Reader(Catalogue.load(rules), scope=pattern.scope, to=pattern.to, source=pattern.source))
-
-
 def _feed_text(address: Address, pattern: Event, text: str) -> None:
-    import msgspec
-
     with Client(address.path, name=address.name) as client:
         answer = client.feed([msgspec.structs.replace(pattern, text=text)])
     if answer.refused:
         raise BadInput(answer.refused[0].text)
-
-
-async def _feed(address: Address, kind: Kind) -> Sent:
-    feeder = Feeder(address.path)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(feeder.run)
-        tasks.start_soon(_give_up, feeder, address)
-        async for found in items(_STDIN, kind, SteadyClock()):
-            await feeder.send(found)
-        await feeder.drained()
-        tasks.cancel_scope.cancel()
-    return feeder.sent
-
-
-async def _give_up(feeder: Feeder, address: Address) -> None:
-    """A recipient that ended must not keep a pipe for ever."""
-    gone_since: float | None = None
-    while True:
-        await anyio.sleep(_LOOK)
-        if feeder.connected or not feeder.sent.waiting:
-            gone_since = None
-            continue
-        gone_since = gone_since or anyio.current_time()
-        if anyio.current_time() - gone_since >= GONE_FOR:
-            sent = feeder.sent
-            taken = f"{plural(sent.accepted, 'event')} accepted, {sent.waiting} not taken, the rest not read"
-            raise NotRunning(f"{address.name!r} has ended: {taken}")
-
-
-def summary(name: str, sent: Sent, bad: int) -> str:
-    """What became of everything, in one line."""
-    facts = f" and {plural(sent.facts, 'signal')}" if sent.facts else ""
-    parts = [f"{plural(sent.accepted, 'event')}{facts} accepted by {name}"]
-    if sent.refused:
-        parts.append(f"{sent.refused} refused ({one_line(sent.refusal)})")
-    if bad:
-        parts.append(f"{plural(bad, 'bad line')}")
-    return ", ".join(parts)

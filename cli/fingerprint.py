@@ -1,9 +1,11 @@
 """``tocsin fingerprint``: which messages are the same, and why."""
 
 import json
+import sys
 from collections.abc import Iterator
+from io import BufferedIOBase
 from itertools import groupby
-from typing import Any, BinaryIO, Final, get_args
+from typing import Any, Final, cast, get_args
 
 import click
 import msgspec
@@ -50,7 +52,7 @@ class _BadLine(click.ClickException):
 @click.option("--compare", nargs=2, metavar="A B", help="Say whether two texts are the same: exit 0 if so, 1 if not.")
 @json_option
 @click.pass_context
-def fingerprint(  # noqa: PLR0913
+def fingerprint(
     ctx: click.Context,
     text: tuple[str, ...],
     jsonl: bool,
@@ -70,9 +72,9 @@ def fingerprint(  # noqa: PLR0913
     tocsin fingerprint --compare "exit code 1 after 3s" "exit code 2 after 9s"
     tocsin fingerprint --jsonl < findings.jsonl | sort | uniq -c
 
-    With --jsonl each line is an object with "message" and, if you like, "source_tag" and "scope"; other fields are ignored, empty
-    lines are skipped. A line that is no such object ends the command with its number and exit code 2, after everything before it
-    has been printed. With --json there is one object a text.
+    With --jsonl each line is an object with "message" and, if you like, "source_tag" and "scope"; other fields are ignored,
+    empty lines are skipped. A line that is no such object ends the command with its number and exit code 2, after
+    everything before it has been printed. With --json there is one object a text.
     """
     if sum((jsonl, compare is not None, bool(text))) != 1 or (jsonl and explained):
         raise click.UsageError("--explain does not go with --jsonl." if jsonl and explained else _NO_TEXT)
@@ -92,6 +94,13 @@ class _Shown(msgspec.Struct, frozen=True):
     source: str
     scope: str
     explained: bool
+
+    def owner(self, row: "_Line") -> tuple[str, str]:
+        """The source tag and scope of a line."""
+        return (
+            self.source if row.source_tag is None else row.source_tag,
+            self.scope if row.scope is None else row.scope,
+        )
 
     def content(self, text: str) -> dict[str, Any]:
         """What there is to say about one text."""
@@ -132,7 +141,7 @@ def _compare(shown: _Shown, one: str, other: str, as_json: bool) -> bool:
     same: bool = a["fingerprint"] == b["fingerprint"]
     at = None if same else _first_difference(a["canonical"], b["canonical"])
     if as_json:
-        print_json({"same": same, "differs_at": at, "a": a, "b": b})
+        print_json({"same": same, "first_difference": at, "a": a, "b": b})
         return same
     click.echo("same" if same else "different")
     for name, content in (("a", a), ("b", b)):
@@ -150,12 +159,12 @@ def _first_difference(one: str, other: str) -> int:
 
 def _stream(shown: _Shown, as_json: bool) -> None:
     memo = Memo(shown.level)
-    output = click.get_binary_stream("stdout")
-    for number, lines in _chunks(click.get_binary_stream("stdin")):
+    output = sys.stdout.buffer
+    for number, lines in _chunks(cast(BufferedIOBase, sys.stdin.buffer)):
         rows, problem = _rows(lines, number)
-        for (source, scope), alike in groupby(rows, key=lambda row: (row.source_tag, row.scope)):
+        for (source, scope), alike in groupby(rows, shown.owner):
             texts = [row.message for row in alike]
-            prints = memo.prints(shown.source if source is None else source, shown.scope if scope is None else scope, texts)
+            prints = memo.prints(source, scope, texts)
             if as_json:
                 for print_, text in zip(prints, texts, strict=True):
                     print_json({"fingerprint": print_, "canonical": printable(canonical(text, shown.level))})
@@ -166,10 +175,10 @@ def _stream(shown: _Shown, as_json: bool) -> None:
             raise problem
 
 
-def _chunks(stream: BinaryIO) -> Iterator[tuple[int, list[bytes]]]:
+def _chunks(stream: BufferedIOBase) -> Iterator[tuple[int, list[bytes]]]:
     """Whole lines as they arrive, with the number of the first of them."""
     number, kept = 1, [b""]
-    while chunk := stream.read1(_CHUNK):  # type: ignore[attr-defined]
+    while chunk := stream.read1(_CHUNK):
         if b"\n" not in chunk:
             kept.append(chunk)
             continue
@@ -199,6 +208,10 @@ def _row(line: bytes) -> _Line:
         return _decoder.decode(line)
     except msgspec.ValidationError:
         raise
-    except msgspec.DecodeError:
+    except msgspec.DecodeError as error:
         # Lone surrogates are legal in JSON, and a text cut in the middle of a character has one.
-        return msgspec.convert(json.loads(line.decode("utf-8", "replace")), _Line)
+        try:
+            content = json.loads(line.decode("utf-8", "replace"))
+        except ValueError:
+            raise error from None
+        return msgspec.convert(content, _Line)

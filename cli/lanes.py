@@ -3,7 +3,7 @@
 import click
 
 from ..contracts import wire
-from .asking import asked, timeout_option, to_option
+from .asking import asked, complete, timeout_option, to_option
 from .words import clock, for_programs, json_option, print_json, say, spoken, table
 
 
@@ -37,7 +37,7 @@ def retry(notice_id: str, to: str | None, patience: float) -> None:
 
 
 @click.command()
-@click.argument("recipient", metavar="R", required=False)
+@click.argument("recipient", metavar="[R]", required=False, shell_complete=complete)
 @timeout_option
 def pause(recipient: str | None, patience: float) -> None:
     """Keep notices back from R; what a person says still passes."""
@@ -46,7 +46,7 @@ def pause(recipient: str | None, patience: float) -> None:
 
 
 @click.command()
-@click.argument("recipient", metavar="R", required=False)
+@click.argument("recipient", metavar="[R]", required=False, shell_complete=complete)
 @timeout_option
 def resume(recipient: str | None, patience: float) -> None:
     """Let notices through again."""

@@ -46,6 +46,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "retry": ("lanes:retry", "Feed a dead letter again."),
     "pause": ("lanes:pause", "Keep notices back from a recipient."),
     "resume": ("lanes:resume", "Let notices through again."),
+    "hook": ("hook:hook", "Pass on what an agent's own hook says (JSON on stdin)."),
     "fingerprint": ("fingerprint:fingerprint", "Show which messages are the same, and why."),
     "rules": ("rules:rules", "Show and test the rules that find news in output."),
     "config": ("config:config", "Show and check the settings."),

@@ -1,7 +1,8 @@
-"""Piped: what comes on standard input becomes items for a recipient: findings, lines or JSON, each by its own reader."""
+"""Piped: what comes on standard input, or is added to a file, as items: findings, lines or JSON, each by its own reader."""
 
-from collections.abc import AsyncIterator, Callable
-from typing import Final, Protocol
+from collections.abc import AsyncGenerator, Callable, Sequence
+from pathlib import Path
+from typing import Protocol
 
 import anyio
 import msgspec
@@ -12,16 +13,14 @@ from ..contracts.events import Event
 from ..contracts.ports import Clock
 from ..contracts.wire import LONGEST_LINE, Item, read_item
 from ..edges.sources.lines import Lines
-from ..edges.sources.reader import Reader
+from ..edges.sources.stream import POLLED_EVERY, Followed
 from ..edges.terminal.streams import Inlet
-
-_STREAM: Final = "stdin"
 
 
 class Kind(Protocol):
-    """Turns bytes into items."""
+    """Turns bytes into items. A ``Reader`` is one: it lets through only what matters, as the rules say."""
 
-    def read(self, data: bytes, now: Instant) -> list[Item]:
+    def read(self, stream: str, data: bytes, now: Instant) -> Sequence[Item]:
         """What the bytes complete."""
         ...
 
@@ -29,36 +28,13 @@ class Kind(Protocol):
         """When ``tick`` has something to do."""
         ...
 
-    def tick(self, now: Instant) -> list[Item]:
+    def tick(self, now: Instant) -> Sequence[Item]:
         """What time alone completes."""
         ...
 
-    def close(self, now: Instant) -> list[Item]:
+    def close(self, now: Instant) -> Sequence[Item]:
         """What the end completes."""
         ...
-
-
-class Findings:
-    """Only what matters in it, as the rules say."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-
-    def read(self, data: bytes, now: Instant) -> list[Item]:
-        """What the bytes complete."""
-        return list(self._reader.read(_STREAM, data, now))
-
-    def due(self) -> Instant | None:
-        """When a block has been quiet for long enough."""
-        return self._reader.due()
-
-    def tick(self, now: Instant) -> list[Item]:
-        """The blocks that have been quiet for long enough."""
-        return list(self._reader.tick(now))
-
-    def close(self, now: Instant) -> list[Item]:
-        """What is still open."""
-        return list(self._reader.close(now))
 
 
 class _Untimed:
@@ -78,8 +54,9 @@ class EveryLine(_Untimed):
         self._pattern = pattern
         self._lines = Lines()
 
-    def read(self, data: bytes, now: Instant) -> list[Item]:
+    def read(self, stream: str, data: bytes, now: Instant) -> list[Item]:
         """The lines that the bytes complete."""
+        del stream
         return self._events(self._lines.feed(data), now)
 
     def close(self, now: Instant) -> list[Item]:
@@ -102,9 +79,9 @@ class JsonLines(_Untimed):
         self.bad = 0
         """Lines that were neither."""
 
-    def read(self, data: bytes, now: Instant) -> list[Item]:
+    def read(self, stream: str, data: bytes, now: Instant) -> list[Item]:
         """The lines that the bytes complete."""
-        del now
+        del stream, now
         *lines, rest = (self._rest + data).split(b"\n")
         items = [item for line in lines if (item := self._item(line)) is not None]
         self._too_long = self._too_long or len(rest) > LONGEST_LINE
@@ -113,7 +90,7 @@ class JsonLines(_Untimed):
 
     def close(self, now: Instant) -> list[Item]:
         """A last line without its line feed."""
-        return self.read(b"\n", now) if self._rest or self._too_long else []
+        return self.read("", b"\n", now) if self._rest or self._too_long else []
 
     def _item(self, line: bytes) -> Item | None:
         self._number += 1
@@ -129,7 +106,7 @@ class JsonLines(_Untimed):
         return msgspec.structs.replace(item, to=self._to) if isinstance(item, Event) and item.to is None else item
 
 
-async def items(fd: int, kind: Kind, clock: Clock) -> AsyncIterator[list[Item]]:
+async def piped(fd: int, kind: Kind, clock: Clock) -> AsyncGenerator[Sequence[Item], None]:
     """What comes on ``fd``, to its end."""
     inlet = Inlet(fd)
     try:
@@ -139,10 +116,23 @@ async def items(fd: int, kind: Kind, clock: Clock) -> AsyncIterator[list[Item]]:
                 data = await inlet.read()
             if data == b"":
                 break
-            yield kind.read(data, clock.now()) if data is not None else kind.tick(clock.now())
+            yield kind.tick(clock.now()) if data is None else kind.read("stdin", data, clock.now())
         yield kind.close(clock.now())
     finally:
         inlet.close()
+
+
+async def followed(path: Path, kind: Kind, clock: Clock) -> AsyncGenerator[Sequence[Item], None]:
+    """What is added to a file from now on, whichever file has that name at the moment, until cancelled."""
+    file = Followed(path, from_start=False)
+    try:
+        while True:
+            while data := file.read():
+                yield kind.read(str(path), data, clock.now())
+            yield kind.tick(clock.now())
+            await anyio.sleep(POLLED_EVERY / 1000)
+    finally:
+        file.close()
 
 
 def _read(line: bytes, *, too_long: bool) -> Item:

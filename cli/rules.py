@@ -141,10 +141,11 @@ class Line:
 
     def _not(self) -> list[str]:
         """Nothing needs saying of a line that has no word of trouble in it."""
-        tried = [f"{rule}: {why}" for rule, why in self.why.passed_over if why != "no pattern fits"]
-        return tried[:2] or (
-            [f"{plural(len(self.why.passed_over), 'rule')} tried, no pattern fits"] if self.why.passed_over else []
-        )
+        passed = self.why.passed_over
+        if self.why.line.level in ("debug", "info") and any(why.startswith("the line says") for _, why in passed):
+            return ["so no rule for errors counts"]
+        vetoed = [f"{rule}: {why}" for rule, why in passed if why != "no pattern fits"]
+        return vetoed[:2] or ([f"{plural(len(passed), 'rule')} tried, no pattern fits"] if passed else [])
 
 
 class Trial:
@@ -154,6 +155,8 @@ class Trial:
         self._catalogue = catalogue
         self._reader = Reader(catalogue, scope="", to=None, trace=self)
         self._waiting: list[Line] = []
+        self._returned: list[Line] = []
+        self._again: Line | None = None
         self.lines: list[Line] = []
         self.events: dict[str, Event] = {}
 
@@ -170,7 +173,7 @@ class Trial:
 
     def opened(self, block: int, match: Match) -> None:
         """The present line began a block."""
-        self.lines[-1].opens, self.lines[-1].rule = True, match.rule.id
+        self._present.opens, self._present.rule = True, match.rule.id
         self._belongs(block)
 
     def joined(self, block: int) -> None:
@@ -183,16 +186,21 @@ class Trial:
     def waits(self, block: int) -> None:
         """Whether it belongs is said later."""
         del block
-        self._waiting.append(self.lines[-1])
+        self._waiting.append(self._present)
 
     def returned(self, block: int, lines: int) -> None:
-        """They do not belong."""
+        """They do not belong, and are read again."""
         del block, lines
+        self._returned += self._waiting
         self._waiting.clear()
+
+    def again(self, more: bool) -> None:
+        """Which line is meant."""
+        self._again = self._returned.pop(0) if more else None
 
     def signalled(self, match: Match, signal: Signal | None) -> None:
         """A signal, or a line that repeats what others say."""
-        self.lines[-1].rule, self.lines[-1].signal = match.rule.id, signal
+        self._present.rule, self._present.signal = match.rule.id, signal
 
     def told(self, block: int, event: Event) -> None:
         """Blocks are numbered as they begin; one may give several events."""
@@ -200,7 +208,11 @@ class Trial:
         self.events[f"{block}.{several + 1}" if several else str(block)] = event
 
     def _belongs(self, block: int) -> None:
-        self.lines[-1].blocks.append(block)
+        self._present.blocks.append(block)
+
+    @property
+    def _present(self) -> Line:
+        return self._again or self.lines[-1]
 
 
 def _lines(file: Any) -> Iterable[str]:

@@ -1,7 +1,6 @@
 """``tocsin run``: an agent in a wrapped terminal, with a line, a socket, and notices typed when it is idle."""
 
 import os
-import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,8 @@ from ..contracts.errors import NameTaken, NotNow
 from ..contracts.signals import LaneFact
 from ..contracts.status import Status
 from ..contracts.verdicts import Verdict
+from ..edges.clock import SteadyClock
+from ..edges.ids import RandomIds
 from ..edges.portal import Portal
 from ..edges.server.runtime import Seat, runtime_directory
 from ..edges.server.server import serve
@@ -35,7 +36,7 @@ _ROW_PERIOD: Final = 0.5
 _GRACE: Final = 2.0
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(context_settings={"allow_interspersed_args": False})
 @click.option(
     "--as", "name", metavar="NAME", help="The recipient's name; by default the program's, with a number if it is taken."
 )
@@ -71,7 +72,7 @@ def take_seat(directory: Path, name: str | None, command: tuple[str, ...]) -> Se
     """The seat of that name; without one, the program's name, with the first number that is free."""
     if name is not None:
         return Seat.take(directory, name, command)
-    base = " ".join(Path(command[0]).name.split()) or "agent"
+    base = one_line(Path(command[0]).name) or "agent"
     for number in range(1, 100):
         try:
             return Seat.take(directory, base if number == 1 else f"{base}-{number}", command)
@@ -107,7 +108,7 @@ class _Run:
         self._command = command
         self._row_text = f"tocsin: {self._name}"
         self._with_status = with_status
-        self._token = secrets.token_urlsafe(24)
+        self._token = _token()
 
     async def carry(self) -> Exit:
         async with BlockingPortal() as lent:
@@ -185,6 +186,12 @@ def _report(name: str, status: Status) -> None:
 
 
 _UNTOLD: Final = (Verdict.DROP_DEAD, Verdict.DEAD_LETTER)
+
+
+def _token() -> str:
+    """What nobody can guess: the part of an id that is chance, four times."""
+    clock = SteadyClock()
+    return "".join(RandomIds(clock).new()[9:] for _ in range(4))
 
 
 def _version() -> str:

@@ -12,7 +12,7 @@ from ..contracts.status import LaneStatus, Status
 from ..edges.server.client import Client
 from ..edges.server.directory import living, who_is_here
 from ..edges.server.runtime import Holder, runtime_directory, socket_path
-from .asking import everybody, timeout_option, to_option
+from .asking import ask_all, timeout_option, to_option
 from .words import clock, for_programs, json_option, print_json, say, spoken, table, wait_until
 
 _SOON: Final = 2.0
@@ -24,12 +24,7 @@ _SOON: Final = 2.0
 @json_option
 def status(to: str | None, patience: float, as_json: bool) -> None:
     """Show each recipient's queue: how much is pending, why it waits, and until when."""
-    found: list[wire.StatusIs] = []
-    for address in everybody(to):
-        with Client(address.path, name=address.name, patience=patience) as client:
-            answer = client.ask(wire.AskStatus())
-            assert isinstance(answer, wire.StatusIs)
-            found.append(answer)
+    found = [answer for answer in ask_all(to, patience, wire.AskStatus()) if isinstance(answer, wire.StatusIs)]
     if as_json:
         print_json({"recipients": [{"recipient": one.recipient, **for_programs(one.status)} for one in found]})
     else:

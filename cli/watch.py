@@ -15,15 +15,16 @@ from ..edges.sources.feeding import Finding
 from ..edges.sources.process import Exit, watch_process
 from ..edges.sources.reader import Reader
 from ..edges.sources.rules import Catalogue
+from .asking import to_option
 from .words import complain, one_line, plural
 
 LAST_WAIT = 5.0
 """Seconds that the end of the program waits for a recipient that is there to take what is left."""
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(context_settings={"allow_interspersed_args": False})
 @click.option("--scope", metavar="NAME", help="What the program is called in notices; its name by default.")
-@click.option("--to", "to", metavar="R", help="The recipient; without it the one we run inside, or the only one there is.")
+@to_option
 @click.option("--rules", type=click.Path(dir_okay=False, path_type=Path), multiple=True, metavar="FILE", help="More rules.")
 @click.option("--quiet", is_flag=True, help="No summary at the end.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)

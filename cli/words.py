@@ -31,9 +31,9 @@ def say(text: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """One JSON object on one line of stdout, its moments as ISO 8601 in UTC."""
+    """One JSON object on one line of stdout, its moments as ISO 8601 in UTC; on a terminal in ASCII, which is inert."""
     content = for_programs(value)
-    click.echo(json.dumps({"schema_version": SCHEMA_VERSION, **content}, ensure_ascii=not _utf8()))
+    click.echo(json.dumps({"schema_version": SCHEMA_VERSION, **content}, ensure_ascii=not _utf8() or sys.stdout.isatty()))
 
 
 def for_programs(value: Any) -> Any:

@@ -9,6 +9,7 @@ import msgspec
 from .base import Inbound, Record
 from .errors import BadInput
 from .events import Event
+from .hooks import HookEvent
 from .signals import Cleared, Signal
 from .status import Status
 from .verdicts import Decision
@@ -79,7 +80,13 @@ class Resume(_Request, frozen=True, kw_only=True, tag="resume"):
     """The pause is over."""
 
 
-Request = Hello | Feed | AskStatus | Explain | AskDecisions | AskLetters | Retry | Pause | Resume
+class Hook(_Request, frozen=True, kw_only=True, tag="hook"):
+    """What the recipient's own hook says."""
+
+    event: HookEvent
+
+
+Request = Hello | Feed | AskStatus | Explain | AskDecisions | AskLetters | Retry | Pause | Resume | Hook
 
 
 class _Answer(Record, frozen=True, kw_only=True, tag_field="answer"):

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import threading
 
 from ..contracts.ports import Clock
 
@@ -18,10 +19,18 @@ class RandomIds:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self._lock = threading.Lock()
+        self._at, self._chance = -1, 0
 
     def new(self) -> str:
-        """A new id, 17 letters."""
-        return _letters(self._clock.now(), 9) + _letters(secrets.randbits(40), 8)
+        """A new id, 17 letters. Within one millisecond the later one counts on from the earlier, so that it sorts behind it."""
+        with self._lock:
+            now = self._clock.now()
+            if now > self._at:
+                self._at, self._chance = now, secrets.randbits(39)  # one bit is left to count in
+            else:
+                self._chance += 1 + secrets.randbits(8)
+            return _letters(self._at, 9) + _letters(self._chance, 8)
 
     def run(self) -> str:
         """A short name for one run of one process: 6 letters, different for runs that may meet."""

@@ -97,7 +97,7 @@ async def _deliver(sink: Sink, delivery: Delivery) -> Receipt:
         if not isawaitable(answer):
             raise SinkGone(f"{type(sink).__name__}.deliver must be a coroutine function; a sink that answers at once has put()")
         return await answer
-    except SystemExit as error:
+    except (SystemExit, KeyboardInterrupt) as error:
         raise SinkBusy(f"the sink raised {error!r}") from error
 
 

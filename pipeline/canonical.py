@@ -19,15 +19,11 @@ strings, URLs, paths and names.
 """
 
 
-def _standard(text: str) -> str:
-    return mask_standard(text) or collapse(text)  # where all is noise, none of it is
-
-
 def _loose(text: str) -> str:
-    return loosen(_standard(text))
+    return loosen(mask_standard(text))
 
 
-_FINISHERS: Final[dict[Level, Callable[[str], str]]] = {"strict": collapse, "standard": _standard, "loose": _loose}
+_FINISHERS: Final[dict[Level, Callable[[str], str]]] = {"strict": collapse, "standard": mask_standard, "loose": _loose}
 
 
 def canonical(text: str, level: Level = "standard") -> str:

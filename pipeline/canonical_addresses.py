@@ -17,9 +17,10 @@ _ASSETS: Final = "js mjs cjs css map woff ttf png jpg jpeg svg gif webp avif ico
 _HOST: Final = r"(?:(?:[0-9]{1,3}\.){3}[0-9]{1,3}|\[::1?\]|localhost)"
 _CLIENT_BEFORE: Final = re.compile(rf"\b(?:from|client|peer|remote|serving)(?: addr(?:ess)?)?[ :=]{{1,2}}{_HOST}$")
 _ROUTE_ID: Final = re.compile(
-    r"[0-9]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?=[a-f]*[0-9])[0-9a-f]{16,}"
-    r"|0[0-7][0-9a-hjkmnp-tv-z]{24}"
+    r"/(?:[0-9]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?=[a-f]{0,40}[0-9])[0-9a-f]{16,}"
+    r"|0[0-7][0-9a-hjkmnp-tv-z]{24})(?=[/:]|$)"
 )
+_ROUTE_NUMBER: Final = re.compile(r"/[0-9]+(?=/|$)")
 _NUMBER: Final = re.compile(r"[0-9]+")
 _STATUS_PAGES: Final = frozenset({"/404", "/500"})
 """Pages named after a status: here the number is the name."""
@@ -35,6 +36,8 @@ def after_source(found: re.Match[str]) -> bool:
 
 
 def _without_query(address: str) -> str:
+    if "?" not in address and "#" not in address:
+        return address
     kept = len(address.rstrip(".,:;!?"))
     bare = address[:kept]
     for mark in "?#":
@@ -43,15 +46,12 @@ def _without_query(address: str) -> str:
 
 
 def _route(path: str, ids: re.Pattern[str] = _ROUTE_ID) -> str:
-    if path in _STATUS_PAGES:
-        return path
-    return "/".join(":id" if ids.fullmatch(segment) else segment for segment in path.split("/"))
+    return path if path in _STATUS_PAGES else ids.sub("/:id", path)
 
 
 def _leave_url(found: re.Match[str]) -> str:
-    origin, slash, rest = _without_query(found["rest"]).partition("/")
-    path, colon, line = rest.partition(":")
-    return "://" + origin + (_route(slash + path) if slash else "") + colon + line
+    origin, slash, path = _without_query(found[1]).partition("/")
+    return f"://{origin}{_route(slash + path)}"
 
 
 def _leave_request(found: re.Match[str]) -> str:
@@ -61,7 +61,7 @@ def _leave_request(found: re.Match[str]) -> str:
 
 def _leave_path(found: re.Match[str]) -> str:
     path = found[0].partition("?")[0]
-    return found[0] if path.startswith(_FILE_ROOTS) else _route(path, _NUMBER)
+    return found[0] if path.startswith(_FILE_ROOTS) else _route(path, _ROUTE_NUMBER)
 
 
 def _leave_temporary(found: re.Match[str]) -> str:
@@ -99,7 +99,7 @@ ADDRESS_RULES: Final = (
         digits=False,
     ),
     rule("blob-url", r"blob:(?<!\wblob:)[^\s\"'<>)]+", "<blob>", "blob", digits=False),
-    rule("url", rf"://{_WEB}(?P<rest>[^\s\"'<>)\]|]+)", _leave_url, "http https ws wss", digits=False),
+    rule("url", rf"://{_WEB}([^\s\"'<>)\]|]+)", _leave_url, "http https ws wss", digits=False),
     rule("client-port", rf":(?<=[0-9\]t]:)[0-9]+(?= - \"?{any_of(METHODS)}\b)", "", METHODS),
     rule("client-port", r":(?<=[0-9\]]:)[0-9]+(?=->)", "", ">"),
     # Ports from 33000 on are what a system hands out to clients.

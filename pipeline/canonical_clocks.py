@@ -39,10 +39,7 @@ TIME_RULES: Final = (
     rule("time", rf"[0-9]{{1,2}}[-/.][0-9]{{1,2}}(?:[-/.][0-9]{{2,4}})?,? {_CLOCK}{_ZONE}", "<time>", "~clock"),
     rule("time", rf"[0-9](?<![\w:.][0-9])[0-9]?:{_MINUTES}{_ZONE}(?![:\w])", "<time>", "~clock"),
     rule("time", r"[0-9](?<![\w:.][0-9])[0-9]?:[0-9]{2} ?[ap]m\b", "<time>", "0am 0pm"),
-    *(
-        rule("time", rf"{word}(?<!\w{word}) [0-9]{{1,2}}:[0-9]{{2}}(?![0-9:])", f"{word} <time>", "~pair")
-        for word in ("at", "since", "until")
-    ),
+    *after("time", "at since until", r" [0-9]{1,2}:[0-9]{2}(?![0-9:])", "{} <time>", also="pair"),
 )
 SPAN_RULES: Final = (
     rule(
@@ -52,5 +49,5 @@ SPAN_RULES: Final = (
         "<span>",
         SPAN_SIGNS,
     ),
-    rule("time-span", r"\(<span>\)", "", SPAN_SIGNS),
+    rule("time-span", r"\(<span>\)", "", SPAN_SIGNS, also="paren"),
 )

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from .canonical_addresses import METHODS
 from .canonical_clocks import SPAN_SIGNS
 from .canonical_ids import names_code
 from .canonical_rules import after, any_of, counted, rule
@@ -40,16 +41,17 @@ _NO_ARGUMENT: Final = r"(?! (?:type |positional )?(?:argument|parameter|element|
 _VALUE: Final = rf"(?:{_LITERAL}|{_QUOTED}|\[[^\[\]]{{0,200}}\]|\{{[^{{}}]{{0,200}}\}})"
 
 
-_BEFORE_NAME: Final = re.compile(
-    r"\b(?:version|level|step|phase|stage|part|python|node|java|php|ruby|http|type|class|rule|tier|device|gpu|cpu|core|shard|task|pr)"
-    r"[ :=#]{1,2}$"
+_NUMBERED: Final = (
+    "code status error errno signal exit port http version level step phase stage part python node java php ruby type class"
+    " rule tier device gpu cpu core shard task pr"
 )
+_NAMES: Final = frozenset(_NUMBERED.split())
 """What is numbered for good: such a number is a name."""
 
 
 def _leave_thing(found: re.Match[str]) -> str:
-    start = found.start()
-    if names_code(found) or _BEFORE_NAME.search(found.string, max(0, start - 20), start):
+    before = found.string[max(0, found.start() - 20) : found.start()].rstrip(" :=#(")
+    if before.rpartition(" ")[2].lstrip("([") in _NAMES:
         return found[0]
     thing = found["thing"]
     return f"<n> {found['kind'] or ''}{_SINGULAR.get(thing, thing)}"
@@ -58,6 +60,10 @@ def _leave_thing(found: re.Match[str]) -> str:
 def _leave_rate(found: re.Match[str]) -> str:
     before = found.string[max(0, found.start() - 80) : found.start()].rpartition(" ")[2]
     return found[0] if "/" in before or names_code(found) else ": <n> in "
+
+
+def _leave_after_span(found: re.Match[str]) -> str:
+    return "<span> - <n>" if "-" in found[0] else "<span>"
 
 
 def _leave_asserted(found: re.Match[str]) -> str:
@@ -91,7 +97,6 @@ COUNT_RULES: Final = (
         _SIZE_SIGNS,
     ),
     rule("progress", "<size> of <size>", "<size>", _SIZE_SIGNS),
-    rule("progress", "<span> of <span>", "<span>", SPAN_SIGNS),
     rule("progress", "<money> of <money>", "<money>", "$"),
     rule(
         "count",
@@ -118,8 +123,8 @@ COUNT_RULES: Final = (
     ),
     rule("rate", r": [0-9]+ in (?=<span>)", _leave_rate, "0in"),
     rule("limit", r"[0-9](?<=\([0-9])[0-9]*(?= [<>]=? [0-9])", "<n>", "> <"),
-    rule("response-size", r"\" (?<=http/[0-9]\.[0-9]\" )([0-9]{3}) (?:[0-9]+|-)", r'" \1 <n>', "http"),
-    rule("response-size", r"<span> - [0-9]+", "<span> - <n>", "0ms 0s"),
+    rule("response-size", r"\" (?<=http/[0-9]\.[0-9]\" )([0-9]{3}) (?:[0-9]+|-)", r'" \1 <n>', METHODS),
+    rule("response-size", r"<span> (?:of <span>|- [0-9]+)", _leave_after_span, SPAN_SIGNS),
     *after(
         "measure",
         "responsetime elapsed duration latency took uptime bytes length",
@@ -128,11 +133,11 @@ COUNT_RULES: Final = (
     ),
     rule("measure", r"running for [0-9]+(?:\.[0-9]+)?(?![\w.])", "running for <n>", "running"),
     rule("measure", r"[0-9](?<!\w[0-9])[0-9]*\.[0-9]+ \([0-9]+\.[0-9]+\)", "<n>", "gcs scavenge mark"),
-    rule("ruler", "====+", "===", "failed passed failures errors warnings test short summary", digits=False),
+    rule("ruler", "====+", "===", "failed passed failures errors warnings", digits=False),
     rule("ruler", "────+", "───", "─", digits=False),
     rule("ruler", "════+", "═══", "═", digits=False),
     rule("ruler", "━━━━+", "━━━", "━", digits=False),
-    rule("ordinal", r"[0-9]+\) ", "", "~leading", start=True),
+    rule("ordinal", r"[0-9]+\) ", "", "~number-first", start=True),
 )
 
 ASSERTION_RULES: Final = (

@@ -49,7 +49,7 @@ LOOSE: Final = Rules(
             digits=False,
         ),
         *after("boolean", "true false null", r"\b", "<*>", digits=False),
-        rule("hex", r"[0-9a-f](?<![\w-][0-9a-f])[0-9a-f]{7,}(?!\w)", "<*>", "~hex always", digits=False),
+        rule("hex", r"[0-9a-f](?<![\w-][0-9a-f])[0-9a-f]{7,}(?!\w)", "<*>", "~hex"),
         rule(
             "number",
             r"[a-z0-9_](?<!\w[a-z0-9_])(?:(?<=[0-9])|(?=[a-z_$-]{0,80}[0-9]))\w*(?:[.:@#/$-]{1,2}\w+)*(?: b\b)?",

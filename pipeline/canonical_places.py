@@ -41,9 +41,9 @@ PLACE_RULES: Final = (
     rule("line-column", r"\((?<! \()[0-9]+(?:[,:][0-9]+){0,3}\)(?: ?:)?", _leave_pair, "~paren"),
     rule("line-column", r"\[[0-9]+(?:, ?[0-9]+)?\](?: ?:)?", _leave_line, "~bracket"),
     rule("line-column", r" [0-9]+:[0-9]+(?:-[0-9]+(?::[0-9]+)?)?(?= (error|warning|info|note)\b| |$)", _leave_spaced, "~pair"),
-    rule("line", r":(?<=[a-z]:)(?:line )?[0-9]+(?:-[0-9]+)?(?![\w.]):?", _leave_line, "~colon line"),
+    rule("line", r":(?<=[a-z]:)(?<!localhost:)(?:line )?[0-9]+(?:-[0-9]+)?(?![\w.]):?", _leave_line, "~colon line"),
     *after("line", "makefile dockerfile gemfile rakefile procfile", r":[0-9]+(?::(?= )|\b)", "{}"),
-    rule("line", r":(?<=\w:)[0-9]+(?= expected\b|->\w)", "", "expected"),
+    rule("line", r":(?<=\w:)[0-9]+(?= expected\b|->\w)", "", "expected", also="colon"),
     *after(
         "position",
         "line lines ln col column char character position pos offset byte index",

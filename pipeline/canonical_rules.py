@@ -26,9 +26,13 @@ class Rule(NamedTuple):
     """There is nothing to find in a text without a digit."""
     start: bool
     """It only looks at the beginning of the text."""
+    also: str
+    """A shape that the text must have as well, or nothing."""
 
 
-def rule(name: str, pattern: str, leave: Leave, signs: str, *, digits: bool = True, start: bool = False) -> Rule:
+def rule(
+    name: str, pattern: str, leave: Leave, signs: str, *, digits: bool = True, start: bool = False, also: str = ""
+) -> Rule:
     """A rule from its pattern.
 
     ``signs`` is a list with spaces of words of the text (letters only: ``"pid"``), of words right after a number (``"0ms"``,
@@ -38,7 +42,7 @@ def rule(name: str, pattern: str, leave: Leave, signs: str, *, digits: bool = Tr
     if isinstance(leave, str) and "\\" in leave:  # a template with a group would be looked up at every call, match or not
         head, tail = leave.split("\\1")
         leave = partial(_filled, head, tail)
-    return Rule(name, re.compile(pattern), leave, frozenset(signs.split()), digits, start)
+    return Rule(name, re.compile(pattern), leave, frozenset(signs.split()), digits, start, also)
 
 
 def _filled(head: str, tail: str, found: re.Match[str]) -> str:
@@ -50,12 +54,14 @@ def counted(words: str) -> str:
     return " ".join(f"0{word}" for word in words.split())
 
 
-def after(name: str, words: str, rest: str, leave: Leave, *, left: str = r"\w", digits: bool = True) -> tuple[Rule, ...]:
+def after(
+    name: str, words: str, rest: str, leave: Leave, *, left: str = r"\w", digits: bool = True, also: str = ""
+) -> tuple[Rule, ...]:
     """One rule for each of the words: the word, not preceded by ``left``, then ``rest``. In ``leave``, ``{}`` is the word."""
 
     def one(word: str) -> Rule:
         left_ = leave.format(word) if isinstance(leave, str) else leave
-        return rule(name, f"{word}(?<!{left}{word}){rest}", left_, word, digits=digits)
+        return rule(name, f"{word}(?<!{left}{word}){rest}", left_, word, digits=digits, also=also)
 
     return tuple(one(word) for word in words.split())
 
@@ -82,7 +88,9 @@ def _branches(heads: dict[str, list[str]]) -> str:
 SYMBOLS: Final = "?<>@%$#'\"`/\\=.-("
 WIDE_SYMBOLS: Final = "×─━═µμ"
 """Characters that are signs by themselves."""
-SHAPES: Final = "colon pair clock octets date slash fraction paren bracket dashes leading hex long-number address long"
+SHAPES: Final = (
+    "colon pair clock octets date slash fraction paren bracket dashes number-first rule-first hex long-number address long"
+)
 """Looks of a text, most of them of one whose digits have all become ``0`` (see ``Rules._shape``)."""
 _WORDS: Final = bytes(code if 97 <= code <= 122 else 48 if 48 <= code <= 57 else 32 for code in range(256))
 _DIGIT: Final = bytes(48 if 48 <= code <= 57 else code for code in range(256))
@@ -133,7 +141,9 @@ class Rules:
         self._always: Final = bits.pop("always", 0)
         self._symbols: Final = tuple((symbol, bits.pop(symbol)) for symbol in SYMBOLS if symbol in bits)
         self._wide: Final = tuple((symbol, bits.pop(symbol)) for symbol in WIDE_SYMBOLS if symbol in bits)
-        self._shapes: Final = {name: bits.pop(f"~{name}", 0) for name in SHAPES.split()}
+        # Above the bits of the rules stands one for each shape, for the rules that need a shape as well as a sign.
+        self._flags: Final = {name: 1 << len(self.table) + place for place, name in enumerate(SHAPES.split())}
+        self._shapes: Final = {name: bits.pop(f"~{name}", 0) | flag for name, flag in self._flags.items()}
         self._tokens: Final[dict[bytes, int]] = {}
         for sign, bit in bits.items():
             if not re.fullmatch(r"0?[a-z]+(?:0[a-z]+)*", sign):
@@ -149,22 +159,33 @@ class Rules:
         return self._rules(self._signs(text))
 
     def apply(self, text: str) -> str:
-        """The text after all rules, with single spaces."""
-        for substitute, leave in self._plan(self._signs(text)):
+        """The text after all rules, with single spaces, if it came with single spaces."""
+        plan = self._plan(self._signs(text))
+        if not plan:
+            return text
+        for substitute, leave in plan:
             text = substitute(leave, text)
         return " ".join(text.split()) if "  " in text or text[-1:] == " " or text[:1] == " " else text
 
     def _list(self, bits: int) -> tuple[Rule, ...]:
-        return tuple(each for place, each in enumerate(self.table) if bits >> place & 1)
+        signed = [each for place, each in enumerate(self.table) if bits >> place & 1]
+        return tuple(each for each in signed if not each.also or bits & self._flags[each.also])
 
     def _choose(self, bits: int) -> tuple[tuple[_Substitute, Leave], ...]:
         return tuple((_at_start(each.pattern) if each.start else each.pattern.sub, each.leave) for each in self._list(bits))
 
     def _signs(self, text: str) -> int:
-        found = self._always
         octets = text.encode("utf-8", "surrogatepass")
+        found = self._always
+        shaped = octets.translate(_DIGIT)
+        digits = shaped.decode("latin-1")
+        words = octets.translate(_WORDS)
+        numbers = "0" in digits
+        if numbers:
+            found |= self._shape(text, digits, shaped)
+            words = words.replace(b"0 ", b" 0")
         tokens = self._tokens
-        for token in self._known.intersection(octets.translate(_WORDS).replace(b"0 ", b" 0").split()):
+        for token in self._known.intersection(words.split()):
             found |= tokens[token]
         for symbol, bits in self._symbols:
             if symbol in text:
@@ -173,9 +194,7 @@ class Rules:
             for symbol, bits in self._wide:
                 if symbol in text:
                     found |= bits
-        octets = octets.translate(_DIGIT)
-        digits = octets.decode("latin-1")
-        return found | self._shape(text, digits, octets) if "0" in digits else found & self._digitless
+        return found if numbers else found & self._digitless
 
     def _shape(self, text: str, digits: str, octets: bytes) -> int:
         """The signs that lie in how digits and punctuation stand together, each behind the rarest of its characters."""
@@ -184,7 +203,7 @@ class Rules:
         if ":" in text and ":0" in digits:
             found = shapes["colon"]
             if "0:0" in digits:
-                found |= shapes["pair"] | (shapes["clock"] if ":00:0" in digits else 0)
+                found |= shapes["pair"] | (shapes["clock"] if "0:00:0" in digits else 0)
         if "/" in text and "/0" in digits:
             found |= shapes["slash"] | (shapes["fraction"] if "0/0" in digits else 0)
         if "(" in text and "(0" in digits:
@@ -195,8 +214,10 @@ class Rules:
             found |= shapes["date"]
         if "0x" in text:
             found |= shapes["address"]
-        if digits[0] in "0=[":
-            found |= shapes["leading"]
+        if digits[0] == "0":
+            found |= shapes["number-first"]
+        elif digits[0] == "=":
+            found |= shapes["rule-first"]
         octets = octets.translate(_HEX)
         hexadecimal = octets.decode("latin-1")
         if "0000000" in hexadecimal:

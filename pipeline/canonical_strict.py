@@ -30,8 +30,11 @@ BARE_COLOUR: Final = re.compile(r"\[(?:[0-9]{1,3}(?:;[0-9]{1,3}){0,8}m|m(?![\w-]
 GLUED_COLOUR: Final = re.compile(
     r"[0-9](?<![\w.;][0-9])[0-9]{0,2}(?:;[0-9]{1,3}){0,8}m(?=[A-Z\[(])(\S{0,200}?)(?:0|39|49)m(?!\w)"
 )
-"""A colour code that has lost its bracket as well: only in pairs, because "2m" alone is two minutes or two metres."""
-_CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f]")
+"""A colour code that has lost its bracket as well: only in pairs, because "2m" alone is two minutes or two metres, and only in
+a text that begins with one."""
+_CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+RARE_SPACE: Final = re.compile("[\x0b\x0c\x1c-\x1f]")
+"""White space that nobody prints; the rest of ASCII's is looked for one by one."""
 
 _CLOCK: Final = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]{1,9})?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _ZONE: Final = r"(?:\s?(?:Z\b|UTC\b|GMT\b|[ECMP][SD]T\b|CES?T\b|[+-][0-9]{2}:?[0-9]{2}\b)){0,2}"
@@ -60,6 +63,7 @@ _TAIL: Final = re.compile(
 """``:12:7``, or ``:12`` after what looks like the ending of a file."""
 _PORT: Final = re.compile(r"\.(?:com|org|net|dev|app|lan|edu|gov|int):[0-9]+\)?\Z", re.IGNORECASE)
 _LAST_OF_TAIL: Final = frozenset("0123456789)")
+DIGITS: Final = frozenset("0123456789")
 
 _CASED_BLOCKS: Final = (
     range(0x41, 0x250),  # Latin
@@ -87,7 +91,7 @@ neither.
 """
 
 
-def clean(text: str) -> str:
+def _clean(text: str) -> str:
     """The text without control and escape sequences, invisible characters and left-over colour codes, in NFC."""
     if not text.isascii():
         text = unicodedata.normalize("NFC", _without_codes(text))
@@ -95,7 +99,9 @@ def clean(text: str) -> str:
         text = _without_codes(text)
     if "[" in text:
         text = BARE_COLOUR.sub("", SPELT_COLOUR.sub("", text) if "\\" in text or "^[" in text else text)
-    return GLUED_COLOUR.sub(r"\1", text) if "9m" in text or "0m" in text else text
+    if text[:1] in DIGITS and ("9m" in text or "0m" in text):
+        text = GLUED_COLOUR.sub(r"\1", text)
+    return text
 
 
 def _without_codes(text: str) -> str:
@@ -103,12 +109,13 @@ def _without_codes(text: str) -> str:
         text = COLOUR.sub("", text)
         if text.isascii() and not _CONTROL.search(text):
             return text
-    return INVISIBLE.sub("", BARE_OSC.sub("", ESCAPES.sub("", FORWARD.sub(" ", text))))
+    text = INVISIBLE.sub("", BARE_OSC.sub("", ESCAPES.sub("", FORWARD.sub(" ", text))))
+    return RARE_SPACE.sub(" ", text)
 
 
 def core(text: str) -> str:
     """The cleaned text without the time stamp in front and the ``:line:column`` at its end. Never empty unless the text is."""
-    text = clean(text).strip()
+    text = _clean(text).strip()
     if not text:
         return text
     shorter = drop_tail(text) if text[-1] in _LAST_OF_TAIL else text
@@ -133,9 +140,9 @@ def drop_prefix(text: str) -> str:
 
 
 def collapse(text: str) -> str:
-    """The text in lower case with single spaces."""
+    """The cleaned text in lower case with single spaces."""
     if not text.isascii():
         return " ".join(text.translate(CASE_TABLE).split())
-    if "  " in text or not text.isprintable():  # what is printable in ASCII has no white space but spaces
+    if "  " in text or "\n" in text or "\t" in text or "\r" in text:
         return " ".join(text.lower().split())
     return text.lower().strip()

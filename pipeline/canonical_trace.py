@@ -17,6 +17,7 @@ _CODES: Final = (
     ("escape-sequence", strict.ESCAPES, ""),
     ("escape-sequence", strict.BARE_OSC, ""),
     ("invisible-character", strict.INVISIBLE, ""),
+    ("white-space", strict.RARE_SPACE, " "),
 )
 
 
@@ -44,7 +45,8 @@ class Trace:
         if "[" in self.text:
             self._each("left-over-colour", strict.SPELT_COLOUR, "")
             self._each("left-over-colour", strict.BARE_COLOUR, "")
-        self._each("left-over-colour", strict.GLUED_COLOUR, r"\1")
+        if self.text[:1] in strict.DIGITS:
+            self._each("left-over-colour", strict.GLUED_COLOUR, r"\1")
         self._whole("white-space", str.strip)
         before, known = self.text, len(self.replacements)
         self._whole("line-column", strict.drop_tail)

@@ -173,7 +173,7 @@ class FanOut(StageBase[Policy]):
     def _entry(self, proposed: Proposed) -> Entry:
         event = proposed.notice.event
         return Entry(
-            id=notice_id(self._run, proposed.notice),
+            id=inert(notice_id(self._run, proposed.notice)),
             fingerprint=proposed.notice.fingerprint,
             traffic=event.traffic,
             severity=NAMES[proposed.severity],
@@ -185,6 +185,6 @@ class FanOut(StageBase[Policy]):
             last_at=proposed.last_at,
             detail=redact(inert(event.detail)),
             frame=redact(inert(event.frame)),
-            category=event.category,
+            category=inert(event.category),
             reminder=proposed.reminder,
         )

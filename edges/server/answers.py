@@ -1,12 +1,14 @@
 """Answers: what a line says to each request that came over its socket. Every call may block; it is made in a thread."""
 
 import secrets
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Protocol, assert_never
 
 from ...contracts import wire
 from ...contracts.base import Record
 from ...contracts.errors import BadInput
+from ...contracts.hooks import HookEvent
 from ...contracts.notices import Notice
 from ...contracts.signals import Paused, Resumed
 from ...contracts.status import Status
@@ -58,6 +60,7 @@ class Line(Protocol):
     def decisions(self, after: int = ...) -> tuple[list[Decision], int]: ...
     def dead_letters(self) -> Sequence[DeadLetter]: ...
     def retry(self, notice_id: str) -> None: ...
+    def observe(self, lane: str, event: HookEvent) -> None: ...
 
 
 class Identity(Record, frozen=True, kw_only=True):
@@ -78,6 +81,7 @@ class Answers:
         self._line = line
         self._identity = identity
         self._batches: dict[str, wire.Accepted] = {}
+        self._lock = threading.Lock()
 
     def to(self, request: wire.Request) -> Iterator[wire.Answer]:
         """One answer, or several lines that belong together. Raises ``TocsinError``."""
@@ -100,6 +104,9 @@ class Answers:
                 fact = Paused if isinstance(request, wire.Pause) else Resumed
                 self._line.signal(fact(lane=self._identity.recipient))
                 yield wire.Done()
+            case wire.Hook():
+                self._line.observe(self._identity.recipient, request.event)
+                yield wire.Done()
             case _:
                 assert_never(request)
 
@@ -111,8 +118,8 @@ class Answers:
         )
 
     def _feed(self, request: wire.Feed) -> wire.Accepted:
-        if request.batch in self._batches:
-            return self._batches[request.batch]
+        if known := self._batches.get(request.batch):
+            return known
         items: list[wire.Item] = []
         places: list[int] = []
         refused: list[wire.Unfit] = []
@@ -132,7 +139,9 @@ class Answers:
         return answer
 
     def _remember(self, batch: str, answer: wire.Accepted) -> None:
-        if batch:
+        if not batch:
+            return
+        with self._lock:
             self._batches[batch] = answer
             if len(self._batches) > _BATCHES:
                 del self._batches[next(iter(self._batches))]

@@ -1,7 +1,6 @@
 """Client: a question over a recipient's socket and its answer, for commands that wait for it."""
 
 import os
-import secrets
 import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Final, Self
 
 from ...contracts import wire
 from ...contracts.errors import NotRunning, TocsinError
+from ..clock import SteadyClock
+from ..ids import RandomIds
 from .batches import batches, packed
 from .errors import Lost, TimeLimit
 
@@ -27,6 +28,7 @@ class Client:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(patience)
         self._kept = b""
+        self._ids = RandomIds(SteadyClock())
         try:
             self._socket.connect(os.fspath(path))
         except OSError as error:
@@ -65,7 +67,7 @@ class Client:
         count = 0
         refused: list[wire.Unfit] = []
         for batch in batches(packed(items, refused)):
-            answer = self.ask(wire.Feed(items=tuple(one.raw for one in batch), batch=secrets.token_hex(8)))
+            answer = self.ask(wire.Feed(items=tuple(one.raw for one in batch), batch=self._ids.new()))
             if not isinstance(answer, wire.Accepted):
                 raise Lost(f"{self._name!r} answered something else than what was asked")
             count += answer.count

@@ -1,6 +1,5 @@
 """Feeder: a steady way to a recipient that may be late, busy or gone for a while; what can't wait any longer is counted."""
 
-import secrets
 from collections import Counter, deque
 from collections.abc import Iterable
 from itertools import islice
@@ -15,6 +14,8 @@ from ...contracts.base import Record
 from ...contracts.errors import TocsinError
 from ...contracts.events import Event
 from ...contracts.severity import LEVELS, Severity
+from ..clock import SteadyClock
+from ..ids import RandomIds
 from .batches import Packed, batches, packed, protected
 from .lines import Lines, write
 
@@ -52,6 +53,7 @@ class Feeder:
         self._waiting: deque[wire.Item] = deque()
         self._under_way: list[Packed] = []
         self._batch = ""
+        self._ids = RandomIds(SteadyClock())
         self._news = anyio.Event()
         self._progress = anyio.Event()
         self._counts: Counter[str] = Counter()
@@ -63,6 +65,11 @@ class Feeder:
     def connected(self) -> bool:
         """True while the recipient answers."""
         return self._stream is not None
+
+    @property
+    def idle(self) -> bool:
+        """True if nothing waits, and everything was answered."""
+        return not (self._waiting or self._under_way)
 
     @property
     def sent(self) -> Sent:
@@ -97,7 +104,7 @@ class Feeder:
 
     async def drained(self) -> None:
         """Wait until everything was answered."""
-        while self._waiting or self._under_way:
+        while not self.idle:
             await self._next_progress()
 
     async def run(self) -> None:
@@ -119,7 +126,7 @@ class Feeder:
                 await self._disconnect()
 
     async def _something_to_send(self) -> None:
-        while not (self._waiting or self._under_way):
+        while self.idle:
             self._news = anyio.Event()
             await self._news.wait()
 
@@ -141,7 +148,7 @@ class Feeder:
         upto = self._under_way[-1].place + 1 if self._under_way else len(first)
         for _ in range(upto):
             self._waiting.popleft()
-        self._batch = secrets.token_hex(8)
+        self._batch = self._ids.new()
         self._refuse([unfit for unfit in refused if unfit.index < upto])
 
     async def _ask(self, request: wire.Feed) -> wire.Answer:

@@ -103,10 +103,13 @@ class Seat:
 
         ``command`` says to people what runs under that name. Raises ``NameTaken`` if another holder lives.
         """
+        if name != _text(name):
+            raise BadInput(f"{_text(name)!r} can't be a recipient's name: it is no text")
         clock = SteadyClock()
         path = socket_path(directory, name)
         fd = _locked(path.with_suffix(".lock"), name)
-        holder = Holder(name=name, pid=os.getpid(), session=RandomIds(clock).new(), command=tuple(command), since=clock.now())
+        words = tuple(map(_text, command))
+        holder = Holder(name=name, pid=os.getpid(), session=RandomIds(clock).new(), command=words, since=clock.now())
         os.ftruncate(fd, 0)
         os.pwrite(fd, msgspec.json.encode(holder), 0)
         path.unlink(missing_ok=True)
@@ -120,6 +123,11 @@ class Seat:
             self.path.with_suffix(".lock").unlink(missing_ok=True)
             os.close(self._fd)
             self._fd = -1
+
+
+def _text(argument: str) -> str:
+    """An argument that may hold bytes which are no text, as text."""
+    return argument.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 def holder_of(lock: Path) -> Holder | None:

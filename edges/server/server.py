@@ -61,7 +61,7 @@ class _Server:
         while True:
             try:
                 stream = await listener.accept()
-            except OSError:
+            except (OSError, anyio.BrokenResourceError):
                 # Out of descriptors, or the client is gone again: not the end of everybody else.
                 await anyio.sleep(_BREATH)
                 continue

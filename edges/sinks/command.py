@@ -22,7 +22,8 @@ class CommandSink:
         """Start it, feed it, wait for it."""
         environment = {**os.environ, "TOCSIN_DELIVERY": delivery.id, "TOCSIN_LANE": delivery.lane}
         try:
-            process = await anyio.open_process(self._argv, stdout=None, stderr=None, env=environment)
+            with anyio.CancelScope(shield=True):  # half a start can't be undone; the process below can be ended
+                process = await anyio.open_process(self._argv, stdout=None, stderr=None, env=environment)
         except FileNotFoundError as error:
             raise SinkGone(f"there is no program {self._argv[0]!r}") from error
         except OSError as error:

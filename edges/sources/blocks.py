@@ -16,6 +16,8 @@ LAST_LINES: Final = 60
 WIDEST: Final = 1_000
 """Characters of one line that a detail keeps."""
 _LITTLE: Final = re.compile(r"^(?:code|errno|syscall|path|dest|command|signal|A complete log|stack)\b|^-?\d+$")
+RECORD: Final = re.compile(r"^ {1,2}(?:[○✓✔⨯⚠▲◯✗×] |(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) )")
+"""Lines of their own that Next.js and others indent, though they belong to nothing above."""
 ASIDE_LINES: Final = 24
 """Lines that may wait for the next one to say whether they belong."""
 
@@ -41,6 +43,8 @@ class Told(Record, frozen=True, kw_only=True):
     detail: str | None = None
     """The block as printed, if None."""
     severity: SeverityName | None = None
+    """The rule's, if None."""
+    category: str | None = None
     """The rule's, if None."""
     kept_back: bool = False
     """True: told only when the stream ends, and only if nothing else with this key was."""
@@ -97,11 +101,6 @@ class Block:
             return step
         return Step.OVER
 
-    def given_back(self) -> list[str]:
-        """The lines that were set aside and do not belong."""
-        waiting, self.aside = self.aside, []
-        return waiting
-
     @property
     def is_announcement(self) -> bool:
         """True if it may be no more than the log line before a stack."""
@@ -134,7 +133,10 @@ class Lead(Block):
 
     def step(self, line: str) -> Step:
         """Indented lines belong, up to a bound: a log that is indented for other reasons must end somewhere."""
-        if line[:1] in (" ", "\t") and line.strip() and len(self.lines) < 40:
+        if not line.strip():
+            # A stack may follow its announcement behind one blank line.
+            return Step.ASIDE if not self.aside and self.is_announcement else Step.OVER
+        if line[0] in " \t" and len(self.lines) < 40 and not RECORD.match(line):
             return Step.OURS
         # asyncio names the task between its announcement and the traceback.
         return Step.OURS if line.startswith("future: <") else Step.OVER

@@ -8,15 +8,12 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from .blocks import Block, Step, Told
+from .blocks import RECORD, Block, Step, Told
 
 _CODE: Final = re.compile(r"^(?:[ \t]+\S|\d+(?:\s+\||\s{2,}\S| \S)|[>→] ?\d+ ?[|│]|[ \t]*[|│╵╷╭╰─┬·])")
 _COUNTS: Final = re.compile(r"^\s*\d+ (?:error|warning|problem|issue|fail)")
 _NOTE: Final = re.compile(r"^\S+?:\d+(?::\d+)?: (?:note|remark|help): |^(?:compilation terminated\.|  symbol: |  location: )")
 _LONGEST: Final = 80
-
-_RUST_PLACE: Final = re.compile(r"^\s*--> (?P<file>[^:]+):\d+:\d+")
-_RUST_MORE: Final = re.compile(r"^(?:\s+\S|\d+ +\||\.\.\.$|= |help: |note: )")
 
 _ESLINT_PROBLEM: Final = re.compile(
     r"^\s+\d+:\d+\s+(?P<level>error|warning)\s+(?P<message>.+?)(?:\s{2,}(?P<rule>[@\w/-]+))?\s*$"
@@ -88,27 +85,6 @@ class Javac(Diagnostic):
         return [Told(text=f"{told.text}: {self._symbol}" if self._symbol else told.text, detail=self.printed)]
 
 
-class Rustc(Block):
-    """A rustc diagnostic: it ends with a blank line."""
-
-    def begin(self, line: str, before: Sequence[str]) -> None:
-        """The place stands in the second line."""
-        del line, before
-        self._file = ""
-
-    def step(self, line: str) -> Step:
-        """Places, code, notes and helps."""
-        if not line.strip():
-            return Step.LAST
-        if (found := _RUST_PLACE.match(line)) and not self._file:
-            self._file = found["file"].strip()
-        return Step.OURS if _RUST_MORE.match(line) else Step.OVER
-
-    def told(self) -> list[Told]:
-        """The first line, and the file."""
-        return [Told(text=self.match.start.strip(), frame=self._file)]
-
-
 class Eslint(Block):
     """All problems of one file, one event for each error; warnings are shown beside it but are none."""
 
@@ -162,7 +138,8 @@ class Webpack(Block):
             return Step.OVER
         if self.aside:
             return Step.OURS if _CODE.match(line) else Step.OVER
-        self._message = self._message or _POSITION.sub("", line).strip()
+        if not self._message or self._message.endswith(":"):
+            self._message = _POSITION.sub("", line).strip()
         return Step.OURS if len(self.lines) < _LONGEST else Step.OVER
 
     def told(self) -> list[Told]:
@@ -191,7 +168,12 @@ class Bundler(Block):
         """Messages, places, frames."""
         if not line.strip():
             return Step.ASIDE
-        if line.startswith(("✘ [ERROR]", "▲ [WARNING]")) or _COUNTS.match(line) or len(self.lines) > _LONGEST:
+        if (
+            line.startswith(("✘ [ERROR]", "▲ [WARNING]"))
+            or RECORD.match(line)
+            or _COUNTS.match(line)
+            or len(self.lines) > _LONGEST
+        ):
             return Step.OVER
         place = _BUNDLER_PLACE.match(line)
         if place and not self._file:

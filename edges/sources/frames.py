@@ -5,7 +5,7 @@ from typing import Final
 
 _FOREIGN: Final = re.compile(
     r"(?x) site-packages | dist-packages | /lib/python\d | ^<frozen | ^<string>$ | ^<stdin> | python\d+\.zip"
-    r"| node_modules | ^node: | ^internal/ | ^native$ | \[native | ^<anonymous> | webpack/(?:bootstrap|runtime) | ^webpack-internal:///\(?rsc"
+    r"| node_modules | \[native | ^<anonymous> | webpack/(?:bootstrap|runtime) | ^webpack-internal:///\(?rsc"
     r"| /@vite/ | /@react-refresh | ^ext: | ^bun: | ^deno: | \.(?:yarn|pnp)[/.]"
     r"| /usr/(?:local/)?lib/ | /(?:go[\d.-]*|libexec)/src/[a-z]+/ | /toolchain@v | \$GOROOT"
     r"| /pkg/mod/ | ^_?cgo | /rustc/ | /\.cargo/ | /registry/src/ | /gems/ | /ruby/\d | /vendor/ | <internal:"
@@ -17,9 +17,22 @@ _FOREIGN_JVM: Final = re.compile(
 )
 
 
+# Before version 16 Node named its own files without a scheme.
+_INTERNAL: Final = re.compile(
+    r"^(?:node:|internal/|native$"
+    r"|(?:_(?:http|stream|tls)_\w+|assert|bootstrap_node|child_process|cluster|dgram|dns|domain|events|fs|https?|module|net|readline"
+    r"|stream|timers|tls|url|util|vm|zlib)\.js$)"
+)
+
+
+def is_internal(path: str) -> bool:
+    """True for the runtime's own JavaScript, which says nothing of where a fault is."""
+    return bool(_INTERNAL.match(path))
+
+
 def is_own(path: str) -> bool:
     """True if a frame's file is the application's: no library, no standard library, no runtime."""
-    return not _FOREIGN.search(path)
+    return not _FOREIGN.search(path) and not is_internal(path)
 
 
 def is_own_class(name: str) -> bool:

@@ -1,5 +1,6 @@
 """Gathering: the lines of one stream are sorted into blocks, one open block for each service that prints to the stream."""
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -13,18 +14,20 @@ from .trace import Trace
 
 _BEFORE: Final = 4_096
 _LINES_BEFORE: Final = 60
+_VERDICT: Final = re.compile(r"(?: -- |  )Time elapsed: .*$| <<< (?:FAILURE|ERROR)!.*$")
 
 
 class _Open:
     """A block that may go on, with the times that it needs."""
 
-    __slots__ = ("_stamped", "block", "number", "opened_at", "touched_at")
+    __slots__ = ("_stamped", "block", "number", "opened_at", "touched_at", "waiting")
 
     def __init__(self, block: Block, number: int, now: Instant) -> None:
         self.block = block
         self.number = number
         self.opened_at = now
         self.touched_at = now
+        self.waiting: list[str] = []
         self._stamped: bool | None = None
 
     @property
@@ -48,7 +51,12 @@ class _Open:
             self._stamped = marked
         if marked and not self._stamped:
             return Step.OVER
-        return self.block.offer(bare)
+        step = self.block.offer(bare)
+        if step is Step.ASIDE:
+            self.waiting.append(line)
+        elif step is not Step.OVER:
+            self.waiting.clear()
+        return step
 
 
 class Gathering:
@@ -112,13 +120,18 @@ class Gathering:
         return found + self._begin(match, before, now) if match is not None else found
 
     def _held_by(self, line: str) -> str | None:
-        """The service whose open block the line may belong to; a line that names none belongs to the latest."""
+        """The service whose open block the line may belong to.
+
+        A line that names no service belongs to the latest; where lines without one are printed, one that does ends them.
+        """
         if not self._open:
             return None
         service = service_of(line)[0]
         if service in self._open:
             return service
-        return self._latest if not service and self._latest in self._open else None
+        if not service and self._latest in self._open:
+            return self._latest
+        return "" if "" in self._open else None
 
     def _joined(self, service: str, step: Step, now: Instant) -> list[Finding]:
         held = self._open[service]
@@ -138,7 +151,7 @@ class Gathering:
                 self._trace.signalled(match, signal)
             return told_by_line
         kind = KINDS[match.rule.opens]
-        block = kind(match, before() if kind.looks_back else ())
+        block = kind(match, _of_service(match.line.service, before()) if kind.looks_back else ())
         self._hold(self._with_stack(block, match.line.stack) if match.line.stack else block, match, now)
         return told_by_line
 
@@ -171,7 +184,7 @@ class Gathering:
             return False
         block = kind(match)
         block.lead = (*held.block.printed.split("\n"), *block.lead)
-        block.of_test = held.block.title.strip() if held.block.match.rule.category == "test" else ""
+        block.of_test = _VERDICT.sub("", held.block.title).strip() if held.block.match.rule.category == "test" else ""
         taken = self._open[service] = _Open(block, held.number, held.opened_at)
         taken.touched_at = now
         if self._trace is not None:
@@ -181,19 +194,24 @@ class Gathering:
     def _finish(self, service: str, now: Instant) -> list[Finding]:
         held = self._open.pop(service)
         events = self._teller.events(held.block, held.opened_at, now)
-        given_back = held.block.given_back()
         if self._trace is not None:
-            self._trace.returned(held.number, len(given_back))
+            self._trace.returned(held.number, len(held.waiting))
             for event in events:
                 self._trace.told(held.number, event)
         found: list[Finding] = [*events]
-        for line in given_back:
-            match = self._catalogue.match(line)
-            if match is not None:
-                found += self._begin(match, list, now)
+        for line in held.waiting:
+            if self._trace is not None:
+                self._trace.again(True)
+            found += self._line(line, list, now)
+        if held.waiting and self._trace is not None:
+            self._trace.again(False)
         return found
 
     def _lines_before(self, text: str, place: int) -> list[str]:
         """The last lines before a place, for blocks whose first line is not their beginning."""
         seen = (self._before + text[max(0, place - _BEFORE) : place])[-_BEFORE:]
         return seen.split("\n")[-_LINES_BEFORE - 1 : -1]
+
+
+def _of_service(service: str, lines: list[str]) -> list[str]:
+    return [rest for name, rest in map(service_of, lines) if name == service] if service else lines

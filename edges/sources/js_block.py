@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from .blocks import Block, Step, Told
-from .frames import is_own, named
+from .frames import is_internal, is_own, named
 
 _FRAME: Final = re.compile(
     r"^\s+at (?:async )?(?:new )?(?:(?P<function>[^()]+?(?: \[as [^\]]+\])?) \()?"
@@ -16,7 +16,6 @@ _HEAD: Final = re.compile(r"(?P<text>(?:[A-Z][\w$.]*)?(?:Error|Exception|Rejecti
 _CAUSE: Final = re.compile(r"^\s*(?:\[cause\]|Caused by|\[errors\]): (?P<text>[A-Z][\w$]*(?: \[[\w-]+\])?(?:: .*?)?)(?: \{)?$")
 _ENDING: Final = re.compile(r"^(?:Node\.js v\d|Bun v\d)")
 _MORE: Final = re.compile(r"^(?:Emitted '\w+' event |Require stack:|- /)")
-_INTERNAL: Final = ("node:", "internal/", "native")
 _PLACE: Final = re.compile(r"^(?:file:|/|node:|[A-Za-z]:\\)\S*:\d+$")
 _REPEATED: Final = re.compile(r" ?\(x\d+\)$")
 _MESSAGE_LINES: Final = 12
@@ -53,7 +52,7 @@ class JavaScript(Block):
 
     def told(self) -> list[Told]:
         """Type and message, the cause, and the first own frame."""
-        text = _REPEATED.sub("", self.match.start)
+        text = _REPEATED.sub("", self.title)
         if found := _HEAD.search(text):
             text = found["text"].removesuffix(" {") if found.start() == 0 or _announced(text[: found.start()]) else text
         text = text.removesuffix(" {")
@@ -72,7 +71,7 @@ class JavaScript(Block):
         if found is not None:
             function = (found["function"] or "").split(" [as ")[0]
             name = named(found["file"], "" if function in ("<anonymous>", "eval", "Object.<anonymous>") else function)
-            if not found["file"].startswith(_INTERNAL):
+            if not is_internal(found["file"]):
                 self._any = self._any or name
             if not self._own and is_own(found["file"]):
                 self._own = name
@@ -85,6 +84,9 @@ class JavaScript(Block):
         return Step.OURS if line[:1] in (" ", "\t", "]") or not line.strip() else Step.OVER
 
     def _message(self, line: str) -> Step:
+        if self.title.rstrip().endswith(":") and _HEAD.match(line):
+            self.title = line
+            return Step.OURS
         if line.startswith("{") or (line[:1] == " " and line.strip()):
             return Step.OURS if len(self.lines) < _MESSAGE_LINES else Step.OVER
         return Step.ASIDE if len(self.aside) < _MESSAGE_LINES else Step.OVER

@@ -3,9 +3,9 @@
 from typing import Final
 
 from .blocks import Block, Gradle, Lead, Race, Request, Run
-from .compiler_blocks import Bundler, Diagnostic, Eslint, Javac, Rustc, Webpack
+from .compiler_blocks import Bundler, Diagnostic, Eslint, Javac, Webpack
 from .js_block import JavaScript
-from .native_blocks import Go, Rust
+from .native_blocks import ErrorLine, Go, Rust, Rustc
 from .python_block import Python
 from .rule import BlockName
 from .runner_blocks import Jest, Numbered, Tap, Vitest
@@ -46,5 +46,6 @@ KINDS: Final[dict[BlockName, type[Block]]] = {
     "race": Race,
     "gradle": Gradle,
     "request": Request,
+    "error": ErrorLine,
 }
 """The class for each name that a rule's ``opens`` may have."""

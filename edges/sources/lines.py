@@ -71,12 +71,22 @@ class Lines:
 
     def _bounded(self, raw: bytes) -> bytes:
         """Whole lines, none longer than the limit and its marker."""
-        if not self._head and len(raw) <= self._limit:
+        if not self._head and self._all_within(raw):
             return raw
         first, feed, rest = raw.partition(b"\n")
         lines = [self._first(first), *(self._cut(line, 0) for line in rest[:-1].split(b"\n"))] if rest else [self._first(first)]
         self._head, self._lost = b"", 0
         return b"\n".join(lines) + feed
+
+    def _all_within(self, raw: bytes) -> bool:
+        """True if no line is longer than the limit, found out by steps of its length."""
+        place = 0
+        while len(raw) - place > self._limit + 1:
+            feed = raw.rfind(b"\n", place, place + self._limit + 1)
+            if feed < 0:
+                return False
+            place = feed + 1
+        return True
 
     def _first(self, line: bytes) -> bytes:
         if not self._head:
@@ -127,8 +137,7 @@ class Lines:
             self._full_screen, start = switch[1] == b"h", switch.end()
         if not self._full_screen:
             kept.append(raw[start:])
-        whole = b"\n".join(piece for piece in kept if piece)
-        return whole if not whole or whole.endswith(b"\n") else whole + b"\n"
+        return b"".join(piece if piece.endswith(b"\n") else piece + b"\n" for piece in kept if piece)
 
 
 def clean(raw: bytes) -> str:

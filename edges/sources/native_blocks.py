@@ -1,4 +1,4 @@
-"""Go and Rust: a panic with its stack, all goroutines of it, is one finding."""
+"""Go and Rust: a panic with its stack, all goroutines of it, is one finding; so is a diagnostic of rustc with its code."""
 
 import re
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from typing import Final
 
 from .blocks import Block, Step, Told
 from .frames import is_own, named
+from .js_block import JavaScript
 
 _GO_FUNCTION: Final = re.compile(r"^(?:created by )?(?P<function>\S+?)(?:\([^()]*\))?(?: in goroutine \d+)?$")
 _GO_FILE: Final = re.compile(r"^\t(?P<file>\S.*?):\d+(?: \+0x[0-9a-f]+)?$")
@@ -15,6 +16,8 @@ _GO_OTHER: Final = re.compile(
 _GO_END: Final = re.compile(r"^exit status \d+$")
 _GO_NOISE: Final = re.compile(r" \[recovered\].*$")
 
+_RUST_PLACE: Final = re.compile(r"^\s*--> (?P<file>[^:]+):\d+:\d+")
+_RUST_MORE: Final = re.compile(r"^(?:\s+\S|\d+ +\||\.\.\.$|= |help: |note: )")
 _RUST_HEAD: Final = re.compile(
     r"thread '(?P<thread>[^']*)' (?:\(\d+\) )?panicked at (?:'(?P<message>.*)', )?(?P<file>[^\s:][^:]*):\d+:\d+:?$"
 )
@@ -55,7 +58,7 @@ class Go(Block):
 
     def _function_line(self, line: str) -> Step:
         found = _GO_FUNCTION.match(line)
-        if found is None or "." not in line:
+        if found is None or not ("." in line or line.startswith("panic(")):
             return Step.OVER
         self._function = found["function"]
         return Step.OURS
@@ -69,6 +72,55 @@ class Go(Block):
         self._any = self._any or name
         if is_own(file):
             self._own = name
+
+
+class ErrorLine(JavaScript):
+    """``error: …`` may be said by anything: a place below it makes it a compiler's, frames a program's."""
+
+    def begin(self, line: str, before: Sequence[str]) -> None:
+        """What comes next decides."""
+        super().begin(line, before)
+        self._file = ""
+
+    def step(self, line: str) -> Step:
+        """rustc puts the place directly below, and a blank line at the end."""
+        if len(self.lines) == 1 and not self.aside and (found := _RUST_PLACE.match(line)):
+            self._file = found["file"].strip()
+            return Step.OURS
+        if self._file:
+            return _of_rustc(line)
+        return super().step(line)
+
+    def told(self) -> list[Told]:
+        """A compiler's message has a file, and a good build takes it back."""
+        if self._file:
+            return [Told(text=self.title.strip(), frame=self._file, category="build")]
+        return super().told()
+
+
+class Rustc(Block):
+    """A rustc diagnostic: it ends with a blank line."""
+
+    def begin(self, line: str, before: Sequence[str]) -> None:
+        """The place stands in the second line."""
+        del line, before
+        self._file = ""
+
+    def step(self, line: str) -> Step:
+        """Places, code, notes and helps."""
+        if (found := _RUST_PLACE.match(line)) and not self._file:
+            self._file = found["file"].strip()
+        return _of_rustc(line)
+
+    def told(self) -> list[Told]:
+        """The first line, and the file."""
+        return [Told(text=self.title.strip(), frame=self._file)]
+
+
+def _of_rustc(line: str) -> Step:
+    if not line.strip():
+        return Step.LAST
+    return Step.OURS if _RUST_MORE.match(line) else Step.OVER
 
 
 class Rust(Block):

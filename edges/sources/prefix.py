@@ -55,7 +55,7 @@ _PIECES: Final = tuple(
         r"(?P<level>trce|dbug|info|warn|fail|crit):(?=[ ])",
         # Brackets, angle brackets or a word in capitals; a colon may follow.
         rf"[\[<(][ ]?(?P<level>(?:{_ANY_LEVEL})|(?i:{_ANY_LEVEL}))[ ]?[\]>)]:?",
-        rf"(?P<level>{_ANY_LEVEL})(?::(?=\s|$)|(?=\s|$|\]|\[|\|))",
+        rf"(?P<level>{_ANY_LEVEL})(?::(?=\s|$)|(?P<bare>(?=\s|$|\]|\[|\|)))",
         r"(?P<level>debug|info|warn|warning|verbose|notice|trace):(?=\s)",
         r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]+:",
         r"(?:lvl|level|severity)=\"?(?P<level>[A-Za-z]+)\"?",
@@ -96,6 +96,8 @@ class Prefixed(msgspec.Struct, frozen=True, kw_only=True):
     """What names one of several programs in one stream: ``web-1``, ``[vite]``, ``api:dev``."""
     timed: bool = False
     """True if a time was taken off."""
+    stated: str = ""
+    """The message with its level, where the level is a bare word at the beginning: ``ERROR IN CONTACTING RM.``"""
     stack: str = ""
     """The stack of an error that a structured line carries in a field of its own."""
 
@@ -126,7 +128,7 @@ def parse(line: str) -> Prefixed:
     line = line.rstrip()
     service, rest = service_of(line)
     starts = [line] if not service else [line, rest]
-    level, timed, at = "", False, len(line) - len(rest)
+    level, stated, timed, at = "", "", False, len(line) - len(rest)
     for _ in range(8):
         at = _SPACE.match(line, at).end()  # type: ignore[union-attr]  # it matches everywhere
         found = _piece(line, at, timed or bool(level))
@@ -137,6 +139,7 @@ def parse(line: str) -> Prefixed:
         if said:
             if level:
                 break
+            stated = line[at:] if groups.get("bare") is not None and not timed else ""
             level = LEVELS.get(said.lower(), "")
         timed = timed or bool(groups.get("time"))
         at = found.end()
@@ -145,7 +148,7 @@ def parse(line: str) -> Prefixed:
             at = len(line) - len(rest) if service else at
         starts.append(line[at:].lstrip())
     starts = [start for start in dict.fromkeys(starts) if start]
-    return Prefixed(line=line, starts=tuple(starts) or (line,), level=level, service=service, timed=timed)
+    return Prefixed(line=line, starts=tuple(starts) or (line,), level=level, service=service, timed=timed, stated=stated)
 
 
 def without_time(line: str) -> str:

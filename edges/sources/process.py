@@ -69,6 +69,8 @@ async def watch_process(
     :param terminal: whether the command sees terminals; None: where ``out`` or ``err`` is one
     :raises BadInput: if the command can't be started
     """
+    if not argv:
+        raise BadInput("an empty command can't be started")
     watch = _Watch(argv, reader, Feeding(emit, scope=reader.scope, to=reader.to), clock)
     outlets = [Outlet(name, to, terminal=_is_terminal(to, terminal)) for name, to in (("stdout", out), ("stderr", err))]
     try:
@@ -125,8 +127,8 @@ class _Watch:
                 # Its own group, so that one interrupt at the keyboard reaches it once: by us.
                 start_new_session=True,
             )
-        except (OSError, ValueError, IndexError) as error:
-            raise BadInput(f"{' '.join(self._argv[:1]) or 'an empty command'} can't be started: {error}") from error
+        except (OSError, ValueError) as error:
+            raise BadInput(f"{self._argv[0]} can't be started: {error}") from error
         finally:
             for outlet in outlets:
                 outlet.handed_over()

@@ -15,7 +15,8 @@ _CAUSE: Final = "The above exception was the direct cause of the following excep
 _CONTEXT: Final = "During handling of the above exception, another exception occurred:"
 _GROUP: Final = re.compile(r"^\s*(?:[|+][-+ \d.|]*)(?P<text>.*)$")
 _MORE: Final = re.compile(
-    r"^(?:\[SQL: |\[parameters: |\[generated in |\(Background on this error|For further information visit|Did you mean)"
+    r"^(?:DETAIL: |HINT: |CONTEXT: |LINE \d+: |\[SQL: |\[parameters: |\[generated in |\(Background on this error"
+    r"|For further information visit|Did you mean)"
 )
 _FIELD: Final = re.compile(r"^[\w.\[\]'-]+$")
 
@@ -80,7 +81,7 @@ class Python(Block):
     def _after_exception(self, line: str) -> Step:
         text = line.strip()
         if not text:
-            return Step.ASIDE if not self.aside else Step.OVER
+            return Step.ASIDE if not any(self.aside) and len(self.aside) < 3 else Step.OVER
         if text in (_CAUSE, _CONTEXT):
             self._joint = self._joint or ("caused by" if text == _CAUSE else "while handling")
             self._linked = True

@@ -12,7 +12,7 @@ import msgspec
 from ...contracts.errors import BadInput
 from .rule import Rule
 
-_HEADER: Final = re.compile(r"^\s*\[\[\s*rule\s*\]\]", re.MULTILINE)
+_HEADER: Final = re.compile(r"^[ \t]*\[\[\s*rule\s*\]\]", re.MULTILINE)
 _PLACE: Final = re.compile(r"\$(?:\.(?P<field>\w+))?")
 _SHORTEST: Final = 3
 

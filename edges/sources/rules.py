@@ -68,15 +68,12 @@ class _Expressions:
         self.unless = [re.compile(pattern) for pattern in rule.unless]
 
     def find(self, line: Prefixed) -> tuple[str, re.Match[str]] | None:
-        """The start of the message and the match."""
-        # The shortest first: what stands before the message is no part of what is told.
-        for start in reversed(line.starts):
-            for pattern in self.anchored:
-                if found := pattern.search(start):
-                    return start, found
-        for pattern in self.floating:
-            if found := pattern.search(line.starts[0]):
-                return line.body, found
+        """The start of the message and the match. The shortest first: what stands before the message is not told."""
+        for patterns, is_anchored in ((self.anchored, True), (self.floating, False)):
+            for start in reversed(line.starts):
+                for pattern in patterns:
+                    if found := pattern.search(start):
+                        return start if is_anchored else line.body, found
         return None
 
     def taken_back(self, line: Prefixed) -> str:
@@ -114,7 +111,7 @@ class Catalogue:
         literals = self._literals(shown)
         if not literals:
             return None
-        parsed = structured.parse(line) or parse(shown)
+        parsed = self._parsed(line, shown)
         for place in self._places(literals):
             found = self._try(self._compiled[place], parsed)
             if isinstance(found, Match):
@@ -125,7 +122,7 @@ class Catalogue:
         """The same as ``match``, with what was taken off, what was tried, and why it did not match."""
         shown = line[:MATCHED]
         literals = self._literals(shown)
-        parsed = structured.parse(line) or parse(shown)
+        parsed = self._parsed(line, shown)
         passed: list[tuple[str, str]] = []
         for place in self._places(literals):
             found = self._try(self._compiled[place], parsed)
@@ -143,6 +140,13 @@ class Catalogue:
         found = self._own_literals.within(low)
         return tuple(sorted(found)) if found and self.prefilter.holds(low) else ()
 
+    def _parsed(self, line: str, shown: str) -> Prefixed:
+        parsed = parse(shown)
+        if not parsed.body.startswith("{"):
+            return parsed
+        record = structured.parse(line[len(parsed.taken_off) :])
+        return parsed if record is None else msgspec.structs.replace(record, service=parsed.service)
+
     def _places(self, literals: Sequence[str]) -> list[int]:
         return sorted({place for literal in literals for place in self._by_literal[literal]})
 
@@ -158,13 +162,15 @@ class Catalogue:
         if taken_back := compiled.expressions.taken_back(line):
             return f"taken back by {taken_back}"
         start, match = found
+        start = line.stated or start if rule.states else start
         groups = {name: text for name, text in match.groupdict().items() if text}
-        return Match(rule=rule, line=line, start=start, severity=_severity(rule, line), groups=groups)
+        return Match(rule=rule, line=line, start=start, severity=_severity(rule, line, match[0]), groups=groups)
 
 
-def _severity(rule: Rule, line: Prefixed) -> SeverityName:
-    """A line that says it is a warning is no more than that."""
-    return "warning" if line.level == "warning" and rule.severity in ("error", "critical") else rule.severity
+def _severity(rule: Rule, line: Prefixed, found: str) -> SeverityName:
+    """A line that says it is a warning is no more than that, unless that word is what the rule looks for."""
+    is_capped = line.level == "warning" and rule.severity in ("error", "critical") and not found.upper().startswith("WARN")
+    return "warning" if is_capped else rule.severity
 
 
 def _is_anchored(pattern: str) -> bool:

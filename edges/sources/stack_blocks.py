@@ -193,7 +193,8 @@ class Elixir(Block):
         """``** (RuntimeError) message``."""
         del before
         found = _ELIXIR_HEAD.match(line)
-        self._text = f"{found['type']}: {found['text']}" if found else line
+        text = f"{found['type']}: {found['text']}" if found else line
+        self._text = re.sub(r"(\.exs?):\d+(?::\d+)?:", r"\1:", text)
         self._own = ""
 
     def step(self, line: str) -> Step:
@@ -218,7 +219,8 @@ class Sanitizer(Block):
         """The kind of fault stands in the first line, with addresses that change from run to run."""
         del before
         found = _ASAN_TEXT.search(line)
-        self._text = found["text"] if found else line
+        file = self.match.groups.get("file", "")
+        self._text = (f"{file}: " if file else "") + (found["text"] if found else line)
         self._frame = ""
 
     def step(self, line: str) -> Step:

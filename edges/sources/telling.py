@@ -5,6 +5,7 @@ from typing import Final
 
 from ...contracts.base import Instant, Millis
 from ...contracts.events import Event
+from ...contracts.severity import NAMES
 from ...contracts.signals import (
     ProcessExited,
     ProcessStarted,
@@ -47,12 +48,14 @@ class Teller:
         self._to = to
         self._source = source
         self._proxied = proxied
+        self._build_failed = False
         self._kept_back: dict[str, Event] = {}
         self._told_at: dict[str, Instant] = {}
 
     def events(self, block: Block, opened_at: Instant, now: Instant) -> list[Event]:
         """What a whole block means. A failing test is told once, however often its runner names it."""
-        return [event for told in block.told() if (event := self._once(self._event(block, told, opened_at), told, now))]
+        events = (self._once(self._note_build(self._event(block, told, opened_at)), told, now) for told in block.told())
+        return [event for event in events if event is not None]
 
     def kept_back(self) -> list[Event]:
         """What was waiting for something better to be said of it, now that nothing more comes."""
@@ -65,7 +68,17 @@ class Teller:
         make = _SIGNALS.get(match.rule.signal)
         if make is None:
             return None
-        return make(self._proxied if match.rule.signal == "transport_failed" else self._scope, now)
+        signal = make(self._proxied if match.rule.signal == "transport_failed" else self._scope, now)
+        if isinstance(signal, RebuildFinished) and self._build_failed:
+            # Some watchers say "finished" whatever came of it.
+            signal = RebuildFinished(scope=self._scope, at=now, ok=False)
+        if isinstance(signal, RebuildStarted | RebuildFinished):
+            self._build_failed = False
+        return signal
+
+    def _note_build(self, event: Event) -> Event:
+        self._build_failed = self._build_failed or (event.category == "build" and event.severity in ("error", "critical"))
+        return event
 
     def _once(self, event: Event, told: Told, now: Instant) -> Event | None:
         if not told.key:
@@ -85,16 +98,17 @@ class Teller:
         text = f"{block.of_test}: {text}" if block.of_test else text
         detail = block.printed if told.detail is None else told.detail
         finer = self._finer(match, text)
+        worse = max(match.severity, finer.severity, key=NAMES.index)
         return Event(
             text=_with_service(match.line.service, text),
             to=self._to,
             source=self._source,
             scope=self._proxied if match.rule.signal == "transport_failed" else self._scope,
-            severity=told.severity or finer.severity,
+            severity=told.severity or worse,
             at=opened_at,
             detail="" if " ".join(detail.split()) == text else _without_middle(detail),
             frame=told.frame,
-            category=finer.rule.category,
+            category="test" if block.of_test else told.category or finer.rule.category,
             key=_with_service(match.line.service, told.key) if told.key else "",
         )
 

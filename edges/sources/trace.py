@@ -23,7 +23,11 @@ class Trace(Protocol):
         ...
 
     def returned(self, block: int, lines: int) -> None:
-        """The last lines that waited do not belong to it."""
+        """The last lines that waited do not belong to it; each is read again, in order."""
+        ...
+
+    def again(self, more: bool) -> None:
+        """What is told next is about the next of the returned lines; with False, about the present line."""
         ...
 
     def signalled(self, match: Match, signal: Signal | None) -> None:

@@ -1,72 +1,28 @@
 """Child: one program in a session of its own behind a pseudo-terminal; it is never left behind."""
 
 import os
-import select
-import shutil
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 import anyio
 import anyio.to_thread
 
 from ...contracts.base import Record
-from ...contracts.errors import BadInput
+from .spawn import Attributes, Size, Started
+from .streams import has_room
 
 if sys.platform != "win32":
     import fcntl
     import termios
-
-Attributes = list[Any]
-"""What ``termios.tcgetattr`` gives and ``tcsetattr`` takes."""
 
 HANG_UP_PATIENCE: Final = 1.0
 """Seconds between the hang-up and the kill."""
 _GROUP_PATIENCE: Final = 0.1
 """Seconds that the others of its process groups have once it is gone itself."""
 _ROOM_PERIOD: Final = 0.05
-_RESET_SIGNALS: Final = ("SIGPIPE", "SIGXFSZ", "SIGXFZ")
-"""Python ignores these for itself; a child must find them as they usually are."""
-
-_SESSION_COMES_FIRST = sys.platform == "linux"
-"""Whether posix_spawn makes the session before it opens files: then the terminal it opens controls the session."""
-_TAKE_TERMINAL: Final = """
-import fcntl, os, signal, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-for name in ("SIGPIPE", "SIGXFSZ", "SIGXFZ"):
-    if hasattr(signal, name):
-        signal.signal(getattr(signal, name), signal.SIG_DFL)
-try:
-    os.execv(sys.argv[1], sys.argv[2:])
-except OSError as error:
-    sys.exit(f"{sys.argv[2]}: {error.strerror}")
-"""
-"""Elsewhere (macOS) nothing but the new process itself can take the terminal, so a few lines of Python run first."""
-
-
-class Size(NamedTuple):
-    """A terminal's size: characters, then pixels (0 where unknown)."""
-
-    rows: int = 24
-    columns: int = 80
-    width: int = 0
-    height: int = 0
-
-    def packed(self) -> bytes:
-        """As the kernel's ``struct winsize``."""
-        return b"".join(min(number, 65_535).to_bytes(2, sys.byteorder) for number in self)
-
-    @classmethod
-    def of(cls, fd: int) -> "Size | None":
-        """The size of the terminal behind ``fd``; none if it is no terminal or does not know."""
-        try:
-            raw = fcntl.ioctl(fd, termios.TIOCGWINSZ, bytes(8))
-        except OSError:
-            return None
-        size = cls(*(int.from_bytes(raw[at : at + 2], sys.byteorder) for at in (0, 2, 4, 6)))
-        return size if size.rows and size.columns else None
 
 
 class Exit(Record, frozen=True, kw_only=True):
@@ -79,36 +35,14 @@ class Exit(Record, frozen=True, kw_only=True):
 class Child:
     """A started program. ``master`` is our end of its terminal, non-blocking."""
 
-    def __init__(self, pid: int, master: int, terminal: str) -> None:
-        self.pid = pid
-        self.master = master
-        self._terminal = terminal
-        self._echoed = self._local_modes() & termios.ECHO
+    def __init__(self, started: Started) -> None:
+        self.pid = started.pid
+        self.master = started.master
+        self._terminal = started.terminal
+        self._echoed = started.echoes
         self.exit: Exit | None = None
         self._reaped = False
-
-    @classmethod
-    def spawn(cls, argv: Sequence[str], env: Mapping[str, str], size: Size, attributes: Attributes | None) -> "Child":
-        """Start ``argv`` with exactly ``env``. Raises ``BadInput`` if there is no such program.
-
-        ``attributes`` are those its terminal begins with; without them it does not echo and changes no line ends, as
-        befits input that no person types.
-        """
-        program = _found(argv, env)
-        master, slave = os.openpty()
-        try:
-            os.set_blocking(master, False)
-            fcntl.ioctl(master, termios.TIOCSWINSZ, size.packed())
-            termios.tcsetattr(slave, termios.TCSANOW, attributes or _quiet(termios.tcgetattr(slave)))
-            terminal = os.ttyname(slave)
-            return cls(_start(program, argv, env, terminal), master, terminal)
-        except BaseException as error:
-            os.close(master)
-            if isinstance(error, OSError):
-                raise BadInput(f"{argv[0]}: can't be run: {error.strerror}") from error
-            raise
-        finally:
-            os.close(slave)
+        self._owed = b""
 
     @property
     def alive(self) -> bool:
@@ -122,6 +56,15 @@ class Child:
 
     async def write(self, data: bytes) -> None:
         """Write all of ``data`` to its terminal, as fast as it takes it. Raises ``OSError`` if nobody reads any more."""
+        await self._write(self._owed)
+        self._owed = b""
+        await self._write(data)
+
+    def owe(self, data: bytes) -> None:
+        """Have ``data`` written before anything else: it ends what was begun and could not be finished."""
+        self._owed = data
+
+    async def _write(self, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
             try:
@@ -148,10 +91,7 @@ class Child:
         """Why its terminal takes no line now; empty if it does."""
         if self.reads_lines() and self._echoed and not self._local_modes() & termios.ECHO:
             return "a line is being read unseen, as a password is"
-        poll = select.poll()
-        poll.register(self.master, select.POLLOUT)
-        writable = any(events & select.POLLOUT for _, events in poll.poll(0))
-        return "" if writable else "the program does not read its input"
+        return "" if has_room(self.master) else "the program does not read its input"
 
     def end_of_input(self, last: bytes) -> bytes:
         """The keys that end its input; ``last`` is the last byte it was given."""
@@ -250,32 +190,3 @@ def _exit_of(code: int) -> Exit:
     except ValueError:
         name = f"SIG{-code}"
     return Exit(code=128 - code, died_of=name)
-
-
-def _found(argv: Sequence[str], env: Mapping[str, str]) -> str:
-    if not argv or not argv[0]:
-        raise BadInput("no program to run was given")
-    found = argv[0] if "/" in argv[0] else shutil.which(argv[0], path=env.get("PATH", os.defpath))
-    if not found:
-        raise BadInput(f"{argv[0]}: no such program in its PATH")
-    return found
-
-
-def _start(program: str, argv: Sequence[str], env: Mapping[str, str], terminal: str) -> int:
-    """Start it as leader of a new session that ``terminal`` controls. Unlike a fork this is safe beside threads."""
-    actions = [
-        (os.POSIX_SPAWN_OPEN, 0, terminal, os.O_RDWR, 0),
-        (os.POSIX_SPAWN_DUP2, 0, 1),
-        (os.POSIX_SPAWN_DUP2, 0, 2),
-    ]
-    reset = [getattr(signal, name) for name in _RESET_SIGNALS if hasattr(signal, name)]
-    words = list(argv)
-    if not _SESSION_COMES_FIRST:
-        program, words = sys.executable, [sys.executable, "-I", "-S", "-c", _TAKE_TERMINAL, program, *argv]
-    return os.posix_spawn(program, words, dict(env), file_actions=actions, setsid=True, setsigmask=[], setsigdef=reset)
-
-
-def _quiet(attributes: Attributes) -> Attributes:
-    attributes[1] &= ~termios.OPOST
-    attributes[3] &= ~termios.ECHO
-    return attributes

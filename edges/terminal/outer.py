@@ -7,7 +7,8 @@ import threading
 from contextlib import suppress
 from typing import Final
 
-from .child import Attributes, Size
+from .spawn import Attributes, Size
+from .streams import is_given
 
 if sys.platform != "win32":
     import termios
@@ -34,7 +35,7 @@ class Outer:
 
     def size(self) -> Size:
         """The size of the first terminal among stdout, stdin and stderr; 80×24 without one."""
-        return next((size for fd in (STDOUT, STDIN, 2) if (size := Size.of(fd))), Size())
+        return next((size for fd in (STDOUT, STDIN, 2) if is_given(fd) and (size := Size.of(fd))), Size())
 
     def make_raw(self) -> None:
         """Pass every key on as it is; keys that were typed ahead are kept."""
@@ -56,10 +57,7 @@ class Outer:
 
 def shows(fd: int) -> bool:
     """True if what is written to ``fd`` is shown on a terminal."""
-    try:
-        return os.isatty(fd)
-    except OSError:
-        return False
+    return is_given(fd) and os.isatty(fd)
 
 
 def stop_ourselves() -> None:
@@ -78,6 +76,8 @@ def stop_ourselves() -> None:
 
 
 def _attributes_of(fd: int) -> Attributes | None:
+    if not is_given(fd):
+        return None
     try:
         return list(termios.tcgetattr(fd))
     except (OSError, termios.error):

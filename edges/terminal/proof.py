@@ -24,7 +24,8 @@ def submitted(text: str, before: Look, after: Look) -> bool:
     answer.
     """
     typed = _letters(text)
-    shown, now = _rows(before.rows), _rows(after.rows)
+    # What left at the top is no longer there to be compared with.
+    shown, now = _rows(before.rows[after.scrolled - before.scrolled :]), _rows(after.rows)
     answer = [row for row in now - shown if not _echoes(row, typed)]
     if answer:
         return True

@@ -32,14 +32,16 @@ class Screen:
         self.scrolled = 0
         self.row = 0
         self.column = 0
-        self._top = self._bottom = 0
+        self._top = 0
+        self._bottom = 0
+        self._saved = (0, 0)
+        self._main: list[list[str]] | None = None
+        self._cells: list[list[str]] = []
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._half = ""
         self._in_string = False
-        self._saved = (0, 0)
-        self._main: list[list[str]] | None = None
         self._size(rows, columns)
-        self._cells = [self._blank() for _ in range(self.rows)]
+        self._reset()
 
     def text(self) -> list[str]:
         """The rows from the top, without blanks at their ends."""
@@ -74,6 +76,13 @@ class Screen:
         self._cells = [self._blank() for _ in range(self.rows)]
         self.row, self.column = self.rows - 1, 0
         self.scrolled += self.rows
+
+    def _reset(self) -> None:
+        self.row = self.column = 0
+        self._top, self._bottom = 0, self.rows - 1
+        self._saved = (0, 0)
+        self._main = None
+        self._cells = [self._blank() for _ in range(self.rows)]
 
     def _after_string(self, text: str) -> str:
         end = _STRING_ENDS.search(text)
@@ -175,7 +184,7 @@ class Screen:
         elif final == "M":
             self._reverse_line_feed()
         elif final == "c":
-            self.__init__(self.rows, self.columns)  # type: ignore[misc]
+            self._reset()
 
     def _control_sequence(self, params: str, final: str) -> None:
         if params[:1] in ("<", "=", ">"):

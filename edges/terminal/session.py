@@ -12,9 +12,10 @@ import anyio.abc
 import anyio.lowlevel
 
 from .child import Child
+from .fit import Fit
 from .outer import STDIN, STDOUT, Outer, shows, stop_ourselves
-from .status import PERIOD, StatusRow
-from .streams import GONE, PAGE, Inlet, Outlet, is_open
+from .status import StatusRow
+from .streams import GONE, PAGE, Inlet, Outlet, is_given
 from .watch import Watch
 
 _LOOK_AFTER: Final = 0.02
@@ -27,7 +28,6 @@ _LAST_WORDS: Final = 0.25
 _LAST_WORDS_AT_MOST: Final = 1.0
 _PAGES_A_TURN: Final = 32
 """Pages of output after which the other tasks have their turn, while output floods."""
-_ROW_REST: Final = 0.05
 _REATTACH: Final = 0.05
 _ASK_SIZE: Final = 0.2
 _END_PATIENCE: Final = 3.0
@@ -44,16 +44,15 @@ class Session:
         self._watch = watch
         self._typing = typing
         self._status = status if shows(STDOUT) else None
-        self._outlet = Outlet(STDOUT)
+        self._outlet = Outlet(STDOUT if is_given(STDOUT) else None)
         self._writing = anyio.Lock(fast_acquire=True)
         self._fresh = anyio.Event()
         self._ended = anyio.Event()
         self._resting = False
         self._stirred = False
         self._rested_at = 0.0
-        self._painted_over = 0
-        self._row_due = anyio.Event()
         self._ending = False
+        self._fit = Fit(outer, child, watch, self._status, self._say, self._rests)
 
     async def carry(self) -> None:
         """Run to the end. Cancelled, it puts the child down first."""
@@ -64,11 +63,11 @@ class Session:
                 else:
                     tasks.start_soon(self._ask_for_size)
                 self._outer.make_raw()
-                self._fit()
+                self._fit.now()
                 tasks.start_soon(self._carry_keys)
                 tasks.start_soon(self._look_now_and_then)
                 if self._status:
-                    tasks.start_soon(self._keep_row, self._status)
+                    tasks.start_soon(self._fit.keep_row, self._status)
                 await self._carry_output_to_the_end()
                 tasks.cancel_scope.cancel()
         finally:
@@ -88,7 +87,7 @@ class Session:
     async def _carry_output(self) -> None:
         # The data path: what is done here is done for every page of output, so it is little and looks up nothing twice.
         master, read, printed, put = self._child.master, os.read, self._watch.printed, self._outlet.put
-        pages = 0
+        pages, ended = 0, False
         while True:
             try:
                 chunk = read(master, PAGE)
@@ -101,8 +100,10 @@ class Session:
                     raise
                 chunk = b""
             if not chunk:
-                if await self._closed_for_good():
+                if ended:
                     return
+                # What it printed in its last moment is still to be read.
+                ended = await self._closed_for_good()
                 continue
             printed(chunk)
             if not self._stirred:
@@ -142,10 +143,10 @@ class Session:
         async with self._writing:
             await self._outlet.write(chunk)
         if self._status and self._watch.modes.alternate == self._status.shown:
-            await self._fit_row(self._status)
+            await self._fit.follow_screen(self._status)
 
     async def _carry_keys(self) -> None:
-        if not is_open(STDIN):
+        if not is_given(STDIN):
             return
         inlet = Inlet(STDIN)
         last = b"\n"
@@ -187,13 +188,13 @@ class Session:
 
     async def _await_end(self, output: anyio.CancelScope) -> None:
         while await self._child.changed():
-            self._suspend()
+            await self._suspend()
         self._ended.set()
         # As a rule the terminal now ends by itself, after its last bytes. It does not while something that the program
         # left in the background keeps it open: then silence is the end.
         ended_at = time.monotonic()
         with anyio.move_on_after(_LAST_WORDS_AT_MOST):
-            while not self._rests(since=ended_at, seconds=_LAST_WORDS):
+            while not self._rests(_LAST_WORDS, since=ended_at):
                 await anyio.sleep(_LAST_WORDS / 10)
         while self._outlet.blocked:
             # Whoever reads us is slow, but reads.
@@ -216,57 +217,35 @@ class Session:
             self._child.send(signal.SIGSTOP)
         elif number == signal.SIGCONT:
             self._outer.make_raw()
-            self._fit()
+            self._fit.now()
         elif number == signal.SIGWINCH:
-            self._fit()
+            self._fit.now()
         elif not self._ending:
             self._ending = True
             tasks.start_soon(self._child.put_down, number, _END_PATIENCE)
 
-    def _suspend(self) -> None:
+    async def _suspend(self) -> None:
         """The child stopped: we stop with it, and bring it back when somebody brings us back."""
+        stopped_at = time.monotonic()
+        with anyio.move_on_after(_LAST_WORDS):
+            # What it said before it stopped comes first.
+            while not self._rests(_LAST_WORDS / 10, since=stopped_at):
+                await anyio.sleep(_LAST_WORDS / 50)
+            await self._fit.give_row()
         self._outer.restore()
         stop_ourselves()
         self._outer.make_raw()
-        self._fit()
+        self._fit.now()
         self._child.send(signal.SIGCONT)
 
     async def _ask_for_size(self) -> None:
         # Signals reach only the main thread; elsewhere the size has to be asked for.
         while True:
             await anyio.sleep(_ASK_SIZE)
-            self._fit()
+            self._fit.now()
 
-    def _fit(self) -> None:
-        """Give the child the present size, less the status row."""
-        size = self._outer.size()
-        if self._status and self._status.shown:
-            size = size._replace(rows=size.rows - 1)
-        self._child.resize(size)
-        self._watch.resize(size)
-        self._row_due.set()
-
-    async def _keep_row(self, status: StatusRow) -> None:
-        while True:
-            self._row_due = anyio.Event()
-            size = self._outer.size()
-            if not status.stands(size.rows, size.columns) and not self._watch.modes.alternate:
-                await self._fit_row(status)
-            elif self._rests(seconds=_ROW_REST):
-                printed = self._watch.flow.printed
-                await self._say(status.paint(again=printed != self._painted_over))
-                self._painted_over = printed
-            with anyio.move_on_after(PERIOD):
-                await self._row_due.wait()
-
-    async def _fit_row(self, status: StatusRow) -> None:
-        """Take the row, or give it to a program that owns the whole screen, and tell the child its size."""
-        size = self._outer.size()
-        await self._say(status.release() if self._watch.modes.alternate else status.claim(size.rows, size.columns))
-        self._fit()
-
-    def _rests(self, *, since: float = 0.0, seconds: float) -> bool:
-        """True if the program has printed nothing for so many seconds, and is not in the middle of a sequence."""
+    def _rests(self, seconds: float, *, since: float = 0.0) -> bool:
+        """True if the program has printed nothing for so many seconds, and did not stop in the middle of a sequence."""
         silent = self._resting and not self._watch.modes.half
         return silent and time.monotonic() - max(self._rested_at, since) > seconds
 
@@ -278,9 +257,7 @@ class Session:
 
     async def _tidy(self) -> None:
         """Leave our terminal as the next program expects it."""
-        if not shows(STDOUT):
-            return
-        last = (self._status.release() if self._status else b"") + self._watch.modes.undo()
-        if last:
+        if shows(STDOUT):
             with anyio.move_on_after(_LAST_WORDS_AT_MOST), suppress(OSError):
-                await self._outlet.write(last)
+                await self._fit.give_row()
+                await self._say(self._watch.modes.undo())

@@ -17,7 +17,8 @@ class StatusRow:
     """A row that shows ``text()``. All methods give the bytes to write; nothing is written here.
 
     The row is drawn only while the program's output rests, because the cursor is saved and restored around it. While a
-    program owns the whole screen there is no row.
+    program owns the whole screen there is no row. After a resize the row is the new lowest; where the terminal itself moved
+    the old one to, nobody can know, and the program's next lines write over it.
     """
 
     def __init__(self, text: Callable[[], str]) -> None:
@@ -67,8 +68,10 @@ class StatusRow:
     def _fitted(self, text: str) -> str:
         width, kept = 0, []
         for character in text:
-            width += max(0, wcwidth(character))
-            if width > self._columns:
+            # What has no width of its own would join whatever stands before it.
+            cells = max(0, wcwidth(character))
+            if width + cells > self._columns:
                 break
-            kept.append(character)
-        return "".join(kept) + " " * (self._columns - min(width, self._columns))
+            width += cells
+            kept.append(character if cells else "")
+        return "".join(kept) + " " * (self._columns - width)

@@ -23,37 +23,41 @@ _PIECE: Final = 512
 """A write of so many bytes to a pipe or terminal that says it is writable does not block, on any system."""
 GONE: Final = frozenset({errno.EIO, errno.EPIPE, errno.ENXIO, errno.EBADF, errno.ECONNRESET, errno.ENOTCONN})
 """What says that the other end is no longer there."""
+_NOT_POLLED: Final = frozenset({errno.EPERM, errno.EINVAL, errno.ENODEV})
+"""What says of a file that nobody can or need wait for it."""
 
 
-def is_open(fd: int) -> bool:
-    """True if ``fd`` is an open file descriptor."""
-    try:
-        os.fstat(fd)
-    except OSError:
-        return False
-    return True
+def is_given(stream: int) -> bool:
+    """True if this process was started with ``stream``: 0, 1 or 2.
+
+    If not, the number was soon taken by something that the process opened for itself, which must not be touched.
+    """
+    return (sys.__stdin__, sys.__stdout__, sys.__stderr__)[stream] is not None
 
 
-async def readable(fd: int) -> None:
-    """Wait until a read of ``fd`` gives something; files that always do are not waited for."""
-    try:
-        await anyio.wait_readable(fd)
-    except PermissionError:
-        # A plain file or /dev/null can't be polled, and need not be.
-        await anyio.lowlevel.checkpoint()
+def has_room(fd: int, millis: int = 0) -> bool:
+    """True if something can be written to ``fd`` within so many milliseconds (or if trying will show that it is gone)."""
+    if sys.platform == "linux":
+        poll = select.poll()
+        poll.register(fd, select.POLLOUT)
+        return bool(poll.poll(millis))
+    # poll knows no terminals on macOS.
+    return bool(select.select([], [fd], [], millis / 1000)[1])
 
 
 class Inlet:
     """Reads what somebody types or pipes into ``fd``; the descriptor itself keeps its blocking mode for its other users."""
 
     def __init__(self, fd: int) -> None:
-        self._own = _reopened(fd, os.O_RDONLY) if is_open(fd) and os.isatty(fd) else None
+        self._own = _reopened(fd, os.O_RDONLY) if os.isatty(fd) else None
         self._fd = fd if self._own is None else self._own
+        # A plain file gives at once what it has, and its end too; some systems would wait for more of it.
+        self._plain = stat.S_ISREG(os.fstat(fd).st_mode)
 
     async def read(self) -> bytes:
         """The next bytes; empty at the end, or when the terminal is gone."""
         while True:
-            await readable(self._fd)
+            await self._readable()
             try:
                 return os.read(self._fd, CHUNK)
             except BlockingIOError:
@@ -63,6 +67,18 @@ class Inlet:
                     raise
                 return b""
 
+    async def _readable(self) -> None:
+        if not self._plain:
+            try:
+                await anyio.wait_readable(self._fd)
+            except OSError as error:
+                if error.errno not in _NOT_POLLED:
+                    raise
+                # So is /dev/null.
+                self._plain = True
+        if self._plain:
+            await anyio.lowlevel.checkpoint()
+
     def close(self) -> None:
         """Close what was opened here; the descriptor given stays open."""
         if self._own is not None:
@@ -71,16 +87,13 @@ class Inlet:
 
 
 class Outlet:
-    """Writes to ``fd`` all that is given, however little it takes at a time."""
+    """Writes to ``fd`` all that is given, however little it takes at a time; without ``fd`` it writes to nowhere."""
 
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-        self._own: int | None = None
+    def __init__(self, fd: int | None) -> None:
+        self._fd = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC) if fd is None else fd
+        self._own = self._fd if fd is None else None
         self._socket: socket.socket | None = None
-        self._put = self._way_to_write(fd)
-        self._poll = select.poll()
-        if is_open(fd):
-            self._poll.register(self._target, select.POLLOUT)
+        self._put = self._way_to_write(self._fd)
         self.blocked = False
         """True while the reader at the other end takes nothing."""
 
@@ -92,7 +105,7 @@ class Outlet:
         """
         written = self._attempt(chunk)
         tries = 0
-        while written < len(chunk) and tries < _TRIES and self._poll.poll(_MOMENT):
+        while written < len(chunk) and tries < _TRIES and has_room(self._target, _MOMENT):
             written += self._attempt(chunk[written:])
             tries += 1
         return written
@@ -124,7 +137,7 @@ class Outlet:
         return self._fd if self._own is None else self._own
 
     def _way_to_write(self, fd: int) -> Callable[[bytes | memoryview], int]:
-        kind = os.fstat(fd).st_mode if is_open(fd) else 0
+        kind = os.fstat(fd).st_mode
         if stat.S_ISSOCK(kind):
             self._socket = socket.socket(fileno=os.dup(fd))
             return self._put_socket
@@ -135,7 +148,7 @@ class Outlet:
 
     def _put_careful(self, data: bytes | memoryview) -> int:
         # The descriptor may be shared and blocking: ask first, and write no more than surely fits.
-        if not self._poll.poll(0):
+        if not has_room(self._fd):
             raise BlockingIOError
         return os.write(self._fd, data[:_PIECE])
 

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -91,8 +90,7 @@ class Typist:
             await self._child.write(body)
         except anyio.get_cancelled_exc_class():
             # A paste that is never closed would swallow the person's own keys.
-            with anyio.move_on_after(_REST, shield=True), suppress(OSError):
-                await self._child.write(PASTE_ENDS)
+            self._child.owe(PASTE_ENDS)
             raise
 
     async def _read(self, terminal: int | None) -> None:

@@ -17,10 +17,10 @@ from ...contracts.signals import (
     ScreenTaken,
 )
 from .activity import Activity
-from .child import Size
 from .draft import Draft
 from .modes import Modes
 from .proof import Look
+from .spawn import Size
 from .view import View
 
 

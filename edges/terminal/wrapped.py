@@ -12,6 +12,7 @@ from ...contracts.signals import LaneFact, RecipientDied
 from .child import Child, Exit
 from .outer import Outer
 from .session import Session
+from .spawn import spawn
 from .status import StatusRow
 from .text import ENTER, clean
 from .typist import Submission, Typist
@@ -66,7 +67,7 @@ class WrappedTerminal:
         outer = Outer()
         size = outer.size()
         try:
-            child = Child.spawn(self._argv, self._env, size, outer.attributes)
+            child = Child(spawn(self._argv, self._env, size, outer.attributes))
             self._watch = Watch(self._lane, self._signal, self._clock, size)
             self._child = child
             try:

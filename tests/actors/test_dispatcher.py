@@ -11,6 +11,7 @@ import pytest
 from tocsin import Proof, Receipt, Settings, Tocsin
 from tocsin.actors.dispatcher import DispatchedActor, Dispatcher
 from tocsin.contracts.errors import NotRunning
+from tocsin.contracts.hooks import HookEvent
 from tocsin.contracts.signals import Paused
 from tocsin.pipeline.roster import IntakePolicy
 
@@ -79,6 +80,19 @@ def test_a_due_actor_is_ticked_when_the_clock_is_moved_and_the_dispatcher_nudged
     pykka.ActorRegistry.unregister(actor.actor_ref)
 
 
+def test_it_stops_although_somebody_is_due_for_ever() -> None:
+    class Restless(Ticks):
+        def on_receive(self, message):
+            self.ticked.set()
+
+    dispatcher = Dispatcher(Clock())
+    actor = Restless.launch(dispatcher, 0)
+    dispatcher.start()
+    assert actor.ticked.wait(10)
+    assert dispatcher.stop(10)
+    pykka.ActorRegistry.unregister(actor.actor_ref)
+
+
 def test_started_twice_it_has_one_thread() -> None:
     line = Tocsin()
     assert line.start() is line.start()
@@ -109,7 +123,7 @@ def test_a_stopped_line_takes_nothing_and_is_not_started_again_in_silence() -> N
         lambda: line.feed("hello"),
         lambda: line.feed_all([]),
         lambda: line.open_lane("dev", print),
-        lambda: line.observe("log", print),
+        lambda: line.add_observer("log", print),
         line.start,
     ):
         with pytest.raises(NotRunning):
@@ -181,7 +195,7 @@ def test_stop_returns_although_a_sink_never_does_and_says_that_not_all_has_ended
 def test_a_stuck_observer_does_not_keep_stop_from_returning(released: threading.Event) -> None:
     line = Tocsin().start()
     line.open_lane("dev", lambda delivery: None)
-    line.observe("stuck", lambda delivery: released.wait())
+    line.add_observer("stuck", lambda delivery: released.wait())
     line.feed("hello", to="dev", traffic="mail")
     left = line.stop(grace=0.3)
     assert (left.lanes, left.ended) == ((), False)
@@ -206,6 +220,47 @@ def test_who_waits_at_the_door_is_told_when_the_line_stops(released: threading.E
     feeder.join(10)
     assert len(raised) == 1
     assert raised[0] in ("the line has been stopped", "the line is not running: call start(), or use it in a with statement")
+
+
+def test_who_waits_at_the_door_is_told_at_once_and_not_when_the_grace_is_over(released: threading.Event) -> None:
+    line = Tocsin(Settings(intake=IntakePolicy(limit=1))).start()
+    line.open_lane("stuck", stuck_sinks(released)["shelf"])
+    told = threading.Event()
+
+    def keep_feeding() -> None:
+        with pytest.raises(NotRunning):
+            for number in range(10):
+                line.feed("more", to="stuck", traffic="mail", id=f"more {number}")
+        told.set()
+
+    feeder = threading.Thread(target=keep_feeding)
+    feeder.start()
+    stopping = threading.Thread(target=line.stop, args=(60,))
+    stopping.start()
+    assert told.wait(10), "although the line goes on trying for a minute"
+    released.set()
+    stopping.join()
+    feeder.join()
+
+
+def test_a_hook_that_waits_at_the_door_does_not_keep_the_line_from_stopping(released: threading.Event) -> None:
+    line = Tocsin(Settings(intake=IntakePolicy(limit=1))).start()
+    line.open_lane("stuck", stuck_sinks(released)["shelf"])
+    line.feed("blocks the stages", to="stuck", traffic="mail")
+    raised: list[str] = []
+
+    def keep_telling() -> None:
+        try:
+            for number in range(10):
+                line.observe("stuck", HookEvent(hook_event_name=("UserPromptSubmit", "Stop")[number % 2]))
+        except NotRunning as error:
+            raised.append(str(error))
+
+    teller = threading.Thread(target=keep_telling)
+    teller.start()
+    assert line.stop(grace=0.2).ended is False
+    teller.join(10)
+    assert len(raised) == 1
 
 
 def test_two_hundred_lines_leave_no_thread_and_no_actor(tmp_path: Path) -> None:

@@ -93,9 +93,22 @@ def test_busy_as_long_as_a_sink_or_an_observer_has_something(line) -> None:
     line.feed(event("hello", traffic="mail"))
     assert line.tree.busy()
     line.courier.answer()
+    line.settle()
     assert line.tree.busy(), "the observer has it now"
     line.courier.answer()
+    line.settle()
     assert not line.tree.busy()
+
+
+def test_an_answer_that_comes_after_the_end_moves_nothing_any_more() -> None:
+    with Line(threaded=True) as line:
+        line.open("dev", sink=Elsewhere())
+        line.feed(event("first", traffic="mail", id="1"), event("second", traffic="mail", id="2"))
+        assert line.tree.stop(10)
+        before = line.tree.status()
+        line.courier.answer()
+        assert line.tree.status() == before
+        assert (before.lanes[0].depth, line.courier.under_way) == (2, [])
 
 
 def test_a_closed_lanes_pending_notices_are_dropped_on_record(line) -> None:

@@ -17,10 +17,11 @@ class Log:
     """Writes one JSON line for each thing that came to be, at once."""
 
     def __init__(self, path: str) -> None:
-        self._file = Path(path).open("a", encoding="utf-8", buffering=1)
+        self._path = Path(path)
 
     def write(self, **fields: object) -> None:
-        self._file.write(json.dumps(fields) + "\n")
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(fields) + "\n")
 
 
 class Composer:

@@ -11,9 +11,9 @@ import time
 from composing import PASTE_ON, Composer, Log, raw, read, say
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-WORDS = "the quick brown fox jumps over the lazy dog and writes it all down ".split()
+WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "and", "writes", "it", "all", "down"]
 log, scene, composer = Log(sys.argv[1]), sys.argv[2], Composer()
-drawn = tick = 0
+drawn, tick = [0], 0
 
 
 def frame() -> str:
@@ -26,11 +26,10 @@ def frame() -> str:
 
 
 def repaint(above: str = "") -> None:
-    global drawn
     text = frame()
-    erase = "\x1b[2K" + "\x1b[1A\x1b[2K" * (drawn - 1) + "\x1b[G" if drawn else ""
+    erase = "\x1b[2K" + "\x1b[1A\x1b[2K" * (drawn[0] - 1) + "\x1b[G" if drawn[0] else ""
     say(erase + above + text)
-    drawn = text.count("\n") + 1
+    drawn[0] = text.count("\n") + 1
 
 
 with raw():

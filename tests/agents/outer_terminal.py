@@ -7,6 +7,7 @@ import pty
 import select
 import signal
 import struct
+import subprocess
 import sys
 import termios
 import threading
@@ -45,9 +46,12 @@ def until(condition, what="it"):
 
 
 class OuterTerminal:
-    """A wrapper around ``program`` (or ``agent``, one of the stand-ins, with its own log) in a terminal of its own."""
+    """A wrapper around ``program`` (or ``agent``, one of the stand-ins, with its own log) in a terminal of its own.
 
-    def __init__(self, tmp_path, program=(), *, agent=(), options="-", rows=24, columns=80, env=None):
+    ``under`` is a command line that the wrapper's is appended to, such as a shell with job control.
+    """
+
+    def __init__(self, tmp_path, program=(), *, agent=(), options="-", rows=24, columns=80, env=None, under=()):
         self.log, self.agent_log = str(tmp_path / "wrap.jsonl"), str(tmp_path / "agent.jsonl")
         control = str(tmp_path / "control")
         os.mkfifo(control)
@@ -58,7 +62,7 @@ class OuterTerminal:
         if agent:
             program = [sys.executable, str(AGENTS / f"{agent[0]}.py"), self.agent_log, *agent[1:]]
         argv = [sys.executable, str(AGENTS / "wrap.py"), self.log, control, options, "--", *program]
-        self.pid = spawn(argv, os.ttyname(self.slave), env)
+        self.pid = spawn([*under, *argv], os.ttyname(self.slave), env)
         self.shown = bytearray()
         self.paused = threading.Event()
         self._status = None
@@ -120,7 +124,7 @@ class OuterTerminal:
 
     def submit_when_free(self, text):
         """Submit again and again while the answer is that it is busy."""
-        while (answer := self.submit(text)) == "sink_busy":
+        while (answer := self.submit(text)) == "not_now":
             time.sleep(0.02)
         return answer
 
@@ -133,16 +137,25 @@ class OuterTerminal:
 
     def submitted(self, count=0):
         """What the agent says was submitted to it, after waiting for ``count`` of them."""
-        return until(
-            lambda: (got := [x["submitted"] for x in lines_of(self.agent_log) if "submitted" in x], len(got) >= count)[1] and [got],
-            f"{count} submissions, log {lines_of(self.agent_log)}",
-        )[0]
+        return self.logged("submitted", count)
 
-    def answered(self):
-        return [line["answered"] for line in lines_of(self.agent_log) if "answered" in line]
+    def logged(self, name, count=0):
+        """The values that the agent logged under ``name``, after waiting for ``count`` of them."""
+
+        def enough():
+            got = [line[name] for line in lines_of(self.agent_log) if name in line]
+            return len(got) >= count and [got]
+
+        return until(enough, f"{count} of {name}")[0]
+
+    def child(self):
+        """The process id of the wrapped program."""
+        found = subprocess.run(["pgrep", "-P", str(self.pid)], capture_output=True, text=True, check=True)
+        return int(found.stdout)
 
     def wait(self):
         """Wait until the wrapper has ended; its exit code as a shell says it."""
+
         def ended():
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:

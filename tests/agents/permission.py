@@ -10,9 +10,9 @@ from composing import PASTE_ON, Composer, Log, raw, read, say
 log, composer = Log(sys.argv[1]), Composer()
 kind = sys.argv[2] if len(sys.argv) > 2 else "menu"
 DIALOGS = {
-    "menu": "Bash command\r\n\r\n  rm -rf build\r\n\r\nDo you want to proceed?\r\n❯ 1. Yes\r\n  2. Yes, and don't ask again\r\n  3. No\r\n",
-    "question": "\r\nOverwrite notes.txt? [y/N] ",
-    "trust": "Do you trust the files in this folder?\r\n\r\n  No, exit\r\n› Yes, proceed\r\n\r\nEnter to confirm · Esc to cancel\r\n",
+    "menu": "rm -rf build\n\nDo you want to proceed?\n❯ 1. Yes\n  2. Yes, and don't ask again\n  3. No\n",
+    "question": "\nOverwrite notes.txt? [y/N] ",
+    "trust": "Do you trust the files?\n\n  No, exit\n› Yes, proceed\n\nEnter to confirm · Esc to cancel\n",
 }
 asking = False
 with raw():
@@ -27,4 +27,4 @@ with raw():
         for message in composer.feed(data):
             log.write(submitted=message)
             asking = message == "ask"
-            say(f"\r\n{DIALOGS[kind]}" if asking else "\r\n* done\r\n> ")
+            say("\r\n" + DIALOGS[kind].replace("\n", "\r\n") if asking else "\r\n* done\r\n> ")

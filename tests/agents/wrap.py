@@ -1,8 +1,8 @@
 """Wrap: a wrapped terminal for tests. Usage: wrap.py LOG CONTROL OPTIONS -- PROGRAM ARGUMENTS…
 
 Reads JSON lines from the pipe CONTROL: ``{"id": 1, "text": "…"}`` is submitted. Facts and answers are JSON lines in LOG.
-OPTIONS is a comma list of ``screen`` (type into a full-screen program), ``status`` (a status row), ``thread`` (run in a thread),
-``fail`` (raise at the first output), or ``-``. The line ``{"cancel": true}`` cancels the run.
+OPTIONS is a comma list of ``screen`` (type into a full-screen program), ``status`` (a status row), ``thread`` (run in a
+thread), ``fail`` (raise at the first output), or ``-``. The line ``{"cancel": true}`` cancels the run.
 """
 
 import json

@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import select
-import signal
 import subprocess
 import sys
 import tempfile
@@ -82,7 +81,12 @@ def world():
 
 def argv(*arguments):
     """The command, run by this very Python."""
-    return [sys.executable, "-m", "tocsin", *map(str, arguments)]
+    return [sys.executable, "-m", "tocsin", *(word if isinstance(word, bytes) else str(word) for word in arguments)]
+
+
+def python(code):
+    """A program in Python."""
+    return [sys.executable, "-c", code]
 
 
 class Terminal:
@@ -93,7 +97,7 @@ class Terminal:
         if len(program) == 1:
             program = [sys.executable, str(AGENTS / f"{program[0]}.py"), str(self.log)]
         self.master, slave = pty.openpty()
-        termios.tcsetwinsize(slave, (24, 100)) if sys.version_info >= (3, 11) else None
+        termios.tcsetwinsize(slave, (24, 100))
         self.before = termios.tcgetattr(slave)
         named = ["--as", name] if name else []
         self.process = subprocess.Popen(
@@ -154,6 +158,3 @@ class Terminal:
         code = self.process.wait(PATIENCE)
         until(lambda: not select.select([self.master], [], [], 0.05)[0])
         return code if code >= 0 else 128 - code
-
-
-__all__ = ["AGENTS", "World", "argv", "signal", "until", "world"]

@@ -40,7 +40,8 @@ from tocsin.cli.main import main
 try:
     main(["--help"])
 finally:
-    print(sorted(name for name in sys.modules if name.startswith(("tocsin", "msgspec", "anyio", "pykka", "asyncio", "platformdirs"))))
+    heavy = ("tocsin", "msgspec", "anyio", "pykka", "asyncio", "platformdirs")
+    print(sorted(name for name in sys.modules if name.startswith(heavy)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     *shown, modules = done.stdout.splitlines()
@@ -181,6 +182,11 @@ time.sleep(1000)
         assert mute.stdout.readline() == b"ready\n"
         code, _, err = here.tocsin("status", "--timeout", "0.1")
         assert (code, err) == (124, "tocsin: 'mute' did not answer within 0.1 s; is it stopped?\n")
+        with here.agent("composer", name="alive"):
+            until(lambda: here.tocsin("status", "--to", "alive")[0] == 0, "the other recipient")
+            code, out, err = here.tocsin("status", "--timeout", "2")
+            assert (code, err) == (0, "tocsin: 'mute' did not answer within 2 s; is it stopped?\n")
+            assert "\nalive " in out
         code, out, _ = here.tocsin("recipients", "--timeout", "0.1")
         assert code == 0
         assert "(does not answer)" in out

@@ -1,5 +1,6 @@
 """The runtime directory and its seats: closed to others, one live holder for each name, and no name leads out of it."""
 
+import fcntl
 import os
 import runpy
 import signal
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from tocsin import BadInput
 from tocsin.contracts.errors import NameTaken, NoRecipient
+from tocsin.edges.server import runtime
 from tocsin.edges.server.directory import answers, living, meant, present
 from tocsin.edges.server.errors import NotYours
 from tocsin.edges.server.runtime import LONGEST_PATH, Seat, runtime_directory, secured, socket_path
@@ -195,6 +197,25 @@ except NameTaken:
     for process in processes:
         process.communicate("end\n")
     assert sorted(answers_given) == ["got", "taken", "taken", "taken", "taken"]
+
+
+def test_a_lock_that_was_given_back_while_we_reached_for_it_is_not_taken_for_ours(directory: Path, monkeypatch) -> None:
+    """The holder gives its seat back between our opening of the lock file and our locking of it."""
+    lock, real = socket_path(directory, "dev").with_suffix(".lock"), fcntl.flock
+    calls: list[int] = []
+
+    def flock(fd: int, how: int) -> None:
+        calls.append(fd)
+        if len(calls) == 1:
+            lock.unlink()
+        real(fd, how)
+
+    monkeypatch.setattr(runtime.fcntl, "flock", flock)
+    seat = Seat.take(directory, "dev")
+    assert lock.exists()
+    with pytest.raises(NameTaken):
+        Seat.take(directory, "dev")
+    seat.close()
 
 
 def test_the_recipient_that_is_named_is_meant_whether_it_is_here_or_not(directory: Path) -> None:

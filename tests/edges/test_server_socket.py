@@ -6,6 +6,7 @@ import platform
 import runpy
 import socket
 import stat
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -192,6 +193,37 @@ def test_one_client_more_than_there_is_room_for_is_told_to_come_again(monkeypatc
                 return again.ask(b'{"op":"hello"}').get("answer") == "welcome"
 
         until(welcome, "room again")
+
+
+def test_a_server_that_is_out_of_descriptors_for_a_while_goes_on_afterwards() -> None:
+    code = """
+import os, resource, runpy, sys
+from pathlib import Path
+from tocsin.edges.server.client import Client
+from tocsin.contracts import wire
+serving = runpy.run_path(sys.argv[1])
+with serving["short_directory"]() as directory, serving["served"](directory) as dev, serving["Raw"](dev.path) as first:
+    first.ask(b'{"op":"hello"}')
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+    late = serving["socket"].socket(serving["socket"].AF_UNIX)
+    hogs = []
+    try:
+        while True:
+            hogs.append(os.open(os.devnull, os.O_RDONLY))
+    except OSError:
+        pass
+    late.connect(str(dev.path))
+    late.settimeout(30)
+    late.sendall(b'{"op":"hello"}\\n')
+    print(first.ask(b'{"op":"hello"}')["answer"])
+    for hog in hogs:
+        os.close(hog)
+    print(b"welcome" in late.recv(65536))
+    late.close()
+"""
+    serving = Path(__file__).parent / "serving.py"
+    done = subprocess.run([sys.executable, "-c", code, str(serving)], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "welcome\nTrue\n"), done.stderr
 
 
 SETRESUID = {"x86_64": 117, "aarch64": 147}.get(platform.machine())

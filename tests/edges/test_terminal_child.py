@@ -12,7 +12,8 @@ import anyio
 import pytest
 
 from tocsin.contracts.errors import BadInput
-from tocsin.edges.terminal.child import Child, Exit, Size, waiting_bytes
+from tocsin.edges.terminal.child import Child, Exit, waiting_bytes
+from tocsin.edges.terminal.spawn import Size, spawn
 
 PYTHON = sys.executable
 ENV = {"PATH": os.environ["PATH"], "ONLY": "this"}
@@ -35,7 +36,7 @@ async def output_of(child: Child) -> bytes:
 
 def ran(argv: list[str], env: dict[str, str] | None = None) -> tuple[bytes, Exit | None]:
     async def run() -> tuple[bytes, Exit | None]:
-        child = Child.spawn(argv, env if env is not None else ENV, Size(31, 97), None)
+        child = Child(spawn(argv, env if env is not None else ENV, Size(31, 97), None))
         try:
             got = await output_of(child)
             while await child.changed():
@@ -47,20 +48,24 @@ def ran(argv: list[str], env: dict[str, str] | None = None) -> tuple[bytes, Exit
     return anyio.run(run)
 
 
-WHO = "import os, sys; print(os.getpid() == os.getsid(0) == os.getpgrp() == os.tcgetpgrp(0), os.ttyname(0) == os.ttyname(2), os.open('/dev/tty', 0) > 2)"
+WHO = """
+import os
+leads = os.getpid() == os.getsid(0) == os.getpgrp() == os.tcgetpgrp(0)
+print(leads, os.ttyname(0) == os.ttyname(2), os.open('/dev/tty', 0) > 2)
+"""
 
 
 @pytest.mark.parametrize("session_comes_first", [True, False])
 def test_it_leads_a_session_that_its_terminal_controls(monkeypatch: pytest.MonkeyPatch, session_comes_first: bool) -> None:
     # Without: the way that macOS needs.
-    monkeypatch.setattr("tocsin.edges.terminal.child._SESSION_COMES_FIRST", session_comes_first)
+    monkeypatch.setattr("tocsin.edges.terminal.spawn._SESSION_COMES_FIRST", session_comes_first)
     assert ran([PYTHON, "-c", WHO]) == (b"True True True\n", Exit(code=0))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what is blocked and ignored is read from /proc")
 @pytest.mark.parametrize("session_comes_first", [True, False])
 def test_signals_are_as_programs_expect_them(monkeypatch: pytest.MonkeyPatch, session_comes_first: bool) -> None:
-    monkeypatch.setattr("tocsin.edges.terminal.child._SESSION_COMES_FIRST", session_comes_first)
+    monkeypatch.setattr("tocsin.edges.terminal.spawn._SESSION_COMES_FIRST", session_comes_first)
     got, _ = ran(["grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"])
     blocked, ignored = (int(line.split()[1], 16) for line in got.splitlines())
     # 32 and 33 belong to the C library itself.
@@ -74,11 +79,15 @@ def test_the_environment_is_exactly_the_one_given() -> None:
 
 
 def test_only_the_three_streams_are_open() -> None:
-    ours = {fd for fd in os.listdir("/dev/fd") if int(fd) > 2 and inheritable(int(fd))}
+    ours = {path.name for path in Path("/dev/fd").iterdir() if int(path.name) > 2 and inheritable(int(path.name))}
     code = "import os; print(*os.listdir('/dev/fd'))"
     got = set(ran([PYTHON, "-c", code])[0].decode().split())
     # The listing itself is the fourth.
     assert len(got - ours - {"0", "1", "2"}) == 1
+
+
+def open_descriptors() -> int:
+    return len(list(Path("/dev/fd").iterdir()))
 
 
 def inheritable(fd: int) -> bool:
@@ -99,18 +108,23 @@ def test_the_program_is_found_in_the_path_of_its_environment(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("argv", "words"),
-    [([], "no program"), ([""], "no program"), (["/nowhere/x"], "/nowhere/x: can't be run: No such file"), (["/etc/passwd"], "Permission denied")],
+    [
+        ([], "no program"),
+        ([""], "no program"),
+        (["/nowhere/x"], "/nowhere/x: can't be run: No such file"),
+        (["/etc/passwd"], "Permission denied"),
+    ],
 )
 def test_what_can_not_be_run_is_said(argv: list[str], words: str) -> None:
-    before = len(os.listdir("/dev/fd"))
+    before = open_descriptors()
     with pytest.raises(BadInput, match=words):
         ran(argv)
-    assert len(os.listdir("/dev/fd")) == before
+    assert open_descriptors() == before
 
 
 def in_child(argv: list[str], use: Callable[[Child], Awaitable[object]]) -> object:
     async def run() -> object:
-        child = Child.spawn(argv, ENV, Size(), None)
+        child = Child(spawn(argv, ENV, Size(), None))
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(child.changed)
@@ -121,7 +135,13 @@ def in_child(argv: list[str], use: Callable[[Child], Awaitable[object]]) -> obje
     return anyio.run(run)
 
 
-STUBBORN = "import signal, os, time\nsignal.signal(signal.SIGHUP, signal.SIG_IGN); signal.signal(signal.SIGTERM, signal.SIG_IGN)\nos.write(1, b'ready'); time.sleep(600)"
+STUBBORN = """
+import signal, os, time
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.write(1, b'ready')
+time.sleep(600)
+"""
 
 
 def test_one_that_ignores_the_hang_up_is_killed() -> None:
@@ -144,6 +164,14 @@ def test_putting_down_works_while_cancelled() -> None:
     in_child(["sleep", "600"], use)
 
 
+JOB = r"""
+import os, signal, time
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+open({pid_file!r}, "w").write(f"{{os.getpid()}}\n")
+time.sleep(600)
+"""
+
+
 def test_the_foreground_job_of_a_shell_goes_with_it(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
 
@@ -153,13 +181,15 @@ def test_the_foreground_job_of_a_shell_goes_with_it(tmp_path: Path) -> None:
                 await anyio.sleep(0.01)
         await child.put_down()
 
-    script = f"set -m; {PYTHON} -c 'import signal, time; signal.signal(1, signal.SIG_IGN); open(\"{pid_file}\", \"w\").write(str(__import__(\"os\").getpid()) + \"\\n\"); time.sleep(600)'; :"
+    job = tmp_path / "job.py"
+    job.write_text(JOB.format(pid_file=str(pid_file)))
+    script = f"set -m; {PYTHON} {job}; :"
     in_child(["bash", "-c", script], use)
-    job = int(pid_file.read_text())
+    pid = int(pid_file.read_text())
     end = time.monotonic() + 20
-    while time.monotonic() < end and alive(job):
+    while time.monotonic() < end and alive(pid):
         time.sleep(0.01)  # its end is told to init, not to us
-    assert not alive(job)
+    assert not alive(pid)
 
 
 def alive(pid: int) -> bool:
@@ -177,7 +207,7 @@ def test_a_program_that_reads_unseen_takes_no_line() -> None:
         import termios
 
         master, slave = pty.openpty()
-        child = Child.spawn(["sh", "-c", "stty -echo; echo Password:; read x"], ENV, Size(), list(termios.tcgetattr(slave)))
+        child = Child(spawn(["sh", "-c", "stty -echo; echo Password:; read x"], ENV, Size(), list(termios.tcgetattr(slave))))
         os.close(master)
         os.close(slave)
         try:
@@ -231,7 +261,7 @@ def test_the_end_of_input_ends_a_line_first() -> None:
 
 def test_a_stop_is_told_apart_from_the_end() -> None:
     async def run() -> list[bool]:
-        child = Child.spawn(["sleep", "600"], ENV, Size(), None)
+        child = Child(spawn(["sleep", "600"], ENV, Size(), None))
         try:
             os.kill(child.pid, signal.SIGSTOP)
             stopped = await child.changed()

@@ -26,7 +26,8 @@ DIALOGS = {
         › Yes, proceed
           No, and say what to do instead
     """,
-    "many options": "Pick one\n" + "\n".join(f"{'❯' if n == 9 else ' '} {n}. option number {n}\n      what it means" for n in range(1, 11)),
+    "many options": "Pick one\n"
+    + "\n".join(f"{'❯' if n == 9 else ' '} {n}. option number {n}\n      what it means" for n in range(1, 11)),
     "trust": "Do you trust the files in this folder?\n\n❯ Yes, proceed\n  No, exit\n\nEnter to confirm · Esc to cancel",
     "hint": "Which database?\n  ◯ sqlite\n  ◉ postgres\n\nEnter to select · ↑/↓ to navigate · Esc to cancel",
     "yes or no": "Overwrite notes.txt? [y/N] ",

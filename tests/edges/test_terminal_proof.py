@@ -11,7 +11,13 @@ def proved(before: list[str], after: list[str], text: str = TEXT, scrolled: int 
     return submitted(text, Look(before, 0), Look(after, scrolled))
 
 
-SHOWN = ["welcome", "> tocsin: web has 2 errors", "  - TypeError in checkout", "  - 500 on POST /api/orders", "  ready 12:00:01"]
+SHOWN = [
+    "welcome",
+    "> tocsin: web has 2 errors",
+    "  - TypeError in checkout",
+    "  - 500 on POST /api/orders",
+    "  ready 12:00:01",
+]
 
 
 def test_an_answer_proves_it() -> None:
@@ -40,6 +46,22 @@ def test_echoes_frames_and_clocks_prove_nothing(after: list[str]) -> None:
 
 def test_text_that_scrolled_away_did_not_leave_the_composer() -> None:
     assert not proved(SHOWN, SHOWN[2:], scrolled=2)
+
+
+def test_the_same_answer_as_before_counts_again_on_a_full_screen() -> None:
+    before = [
+        "* Read your message of 12 characters",
+        "> old",
+        "* Read your message of 30 characters",
+        "> tocsin: web has 2 errors",
+    ]
+    after = [*before[2:], "* Read your message of 26 characters", ">"]
+    assert proved(before, after, "tocsin: web has 2 errors", scrolled=2)
+
+
+def test_a_composer_that_grew_by_a_row_proves_nothing() -> None:
+    before = ["* one", "* two", "> tocsin: web has 2 errors"]
+    assert not proved(before, [*before[1:], ""], "tocsin: web has 2 errors", scrolled=1)
 
 
 def test_a_paste_that_is_only_summed_up_counts_by_the_answer() -> None:

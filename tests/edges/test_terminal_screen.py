@@ -11,8 +11,18 @@ NUMBER = st.sampled_from(["", "0", "1", "2", "3", "5", "40"])
 MOVES = st.builds(lambda n, final: f"\x1b[{n}{final}", NUMBER, st.sampled_from("ABCDEFGd"))
 PLACES = st.builds(lambda r, c: f"\x1b[{r};{c}H", NUMBER, NUMBER)
 # Terminals differ on erasing right after the last column was filled, so a move comes first.
-ERASES = st.builds(lambda move, n, final: f"{move}\x1b[{n}{final}", st.one_of(PLACES, st.just("\x1b[D")), st.sampled_from(["", "0", "1", "2"]), st.sampled_from("JK"))
-CELLS = st.builds(lambda move, n, final: f"{move}\x1b[{n}{final}", st.one_of(PLACES, st.just("\x1b[D")), st.sampled_from(["", "1", "2", "3"]), st.sampled_from("PX@"))
+ERASES = st.builds(
+    lambda move, n, final: f"{move}\x1b[{n}{final}",
+    st.one_of(PLACES, st.just("\x1b[D")),
+    st.sampled_from(["", "0", "1", "2"]),
+    st.sampled_from("JK"),
+)
+CELLS = st.builds(
+    lambda move, n, final: f"{move}\x1b[{n}{final}",
+    st.one_of(PLACES, st.just("\x1b[D")),
+    st.sampled_from(["", "1", "2", "3"]),
+    st.sampled_from("PX@"),
+)
 WORDS = st.text("abcdefgh 0123456789.", min_size=1, max_size=9)
 WIDE = st.sampled_from(["é", "日本", "❯ ", "⠋"])
 OTHER = st.sampled_from(["\r\n", "\r", "\n", "\b", "\t", "\x1b7", "\x1b8", "\x1bM", "\x1bD", "\x1b[31;1m", "\x1b[0m",

@@ -9,7 +9,9 @@ from tocsin.edges.terminal.text import clean, one_line, pasted
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=200)
 NASTY = st.lists(
-    st.sampled_from(["\x1b[201~", "\x1b[20", "1~", "\x9b201~", "\x1b", "[", "]0;x\x07", "\r", "\n", "\t", "\x00", "\x03", "a", "\ud83d"])
+    st.sampled_from(
+        ["\x1b[201~", "\x1b[20", "1~", "\x9b201~", "\x1b", "[", "]0;x\x07", "\r", "\n", "\t", "\x00", "\x03", "a", "\ud83d"]
+    )
 ).map("".join)
 
 

@@ -253,6 +253,14 @@ def test_an_error_is_not_evicted_for_less_severe_ones_that_are_under_way() -> No
     assert table.admit("e4", severity="error").evicted() == ["w4", "boom"]
 
 
+def test_what_comes_back_to_a_full_table_is_as_evictable_as_before() -> None:
+    table = Table().admit("w1", "w2", "w3")
+    made = table.proposal()
+    table.admit("boom", severity="error")
+    table.stage.kept(Kept("dev", made.number, [1, 2, 3], Stage.DEFER, "why", None), 0, table.step)
+    assert table.evicted() == ["w1"]
+
+
 def test_suppressed_counts_by_severity_ride_on_the_next_batch() -> None:
     table = Table().admit("i1", severity="info").admit("w1", "w2", "w3").admit("w4", "w5")
     assert table.proposal().suppressed == (1, 2, 0, 0)
@@ -281,3 +289,17 @@ def test_suppressed_counts_are_told_once_and_only_if_the_block_was_taken() -> No
     table.stage.settled(Settled("dev", made.number, [2, 3, 4]), 0, table.step)
     table.admit("w6")
     assert table.proposal().suppressed == (0, 1, 0, 0)
+
+
+def test_a_person_sees_how_deep_a_lane_is_and_what_it_waits_for() -> None:
+    table = Table().admit("w1", "w2")
+
+    def seen() -> tuple[int, str, int | None]:
+        view = table.stage.view()["dev"]
+        return view.depth, view.waits_for, view.until
+
+    assert seen() == (2, "batch_window", 3_000)
+    made = table.proposal()
+    assert seen() == (2, "sink", None)
+    table.stage.kept(Kept("dev", made.number, [1, 2], Stage.DEFER, "turn_running", 9_000), 0, table.step)
+    assert seen() == (2, "turn_running", 9_000)

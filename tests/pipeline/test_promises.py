@@ -229,6 +229,15 @@ def test_a_dialog_that_opens_after_output_holds_everything_and_lets_time_go_on()
     assert world.told() == [(61_000, ["boom"])]
 
 
+def test_a_spinner_defers_for_ten_seconds_whatever_else_comes_and_the_block_says_that_it_is_late() -> None:
+    world = World(typing=True).feed(Output(lane="dev", size=50), error())
+    for number in range(30):
+        world.after(500).feed(Output(lane="dev", size=50), warning(f"no {word(number)} here"))
+    [(at, delivery)] = world.got[:1]
+    assert (at, delivery.overdue, delivery.entries[0].text) == (10_250, True, "boom")
+    assert "told although you still seemed busy" in delivery.text
+
+
 def test_mail_that_passes_does_not_make_what_waits_for_the_turn_forgotten() -> None:
     world = World().feed(TurnStarted(lane="dev"), error()).after(1_000)
     world.feed(Event(text="report", traffic="mail", source="mail")).after(1_000).feed(TurnEnded(lane="dev"))
@@ -285,9 +294,9 @@ def test_a_notice_is_held_while_the_recipient_waits_on_a_human() -> None:
 def test_a_notice_that_is_cleared_and_raised_again_before_it_is_told_is_told_once() -> None:
     quiet = Event(text="quiet", traffic="notice", source="harness", key="quiet")
     world = World().feed(quiet, Cleared(lane="dev", key="quiet"), quiet).after(1_000).feed(quiet).after(1_000)
-    assert world.told() == [(150, ["quiet"])]
+    assert world.told() == [(150, ["quiet ×2"])]
     world.feed(Cleared(lane="dev", key="quiet"), quiet).after(1_000)
-    assert world.told() == [(150, ["quiet"]), (2_150, ["quiet"])]
+    assert world.told() == [(150, ["quiet ×2"]), (2_150, ["quiet"])]
 
 
 def test_mail_with_the_same_id_is_delivered_once_and_mail_with_another_one_always() -> None:

@@ -294,6 +294,14 @@ def test_how_long_an_outage_and_an_activity_have_kept_an_entry_is_told_to_the_ga
     assert (entry.held_at, entry.deferred_at) == (3_000, 6_000)
 
 
+def test_the_bound_of_activity_counts_from_the_first_time_that_it_kept_an_entry() -> None:
+    table = Table()
+    table.admit("a", at=0)
+    table.keep(table.proposal(), until=8_000)
+    table.keep(table.proposal(), until=9_000)
+    assert table.proposal().entries[0].deferred_at == 3_000
+
+
 def test_time_spent_on_a_draft_does_not_count_against_the_bound_of_activity() -> None:
     table = Table()
     table.admit("a", at=0)
@@ -385,16 +393,3 @@ def test_a_flush_waits_for_no_window() -> None:
     table.admit("b", lane="ops")
     table.stage.flush(10, table.step)
     assert [texts(made) for made in table.moves(Proposal)] == [["a"], ["b"]]
-
-
-def test_a_person_sees_how_deep_a_lane_is_and_what_it_waits_for() -> None:
-    table = Table()
-    table.admit("a", at=0)
-    view = table.stage.view()["dev"]
-    assert (view.depth, view.waits_for, view.until) == (1, "batch_window", 3_000)
-    made = table.proposal()
-    view = table.stage.view()["dev"]
-    assert (view.depth, view.waits_for, view.until) == (1, "sink", None)
-    table.keep(made, until=9_000)
-    view = table.stage.view()["dev"]
-    assert (view.depth, view.waits_for, view.until) == (1, "why", 9_000)

@@ -9,7 +9,8 @@ from tocsin.contracts.deliveries import Delivery, Proof, Receipt
 from tocsin.contracts.lanes import LaneSpec
 from tocsin.pipeline.roster import Settings
 
-START = 1_700_000_000_000
+START = 1_700_049_600_000
+"""Noon, UTC: the times in blocks are easy to read."""
 
 
 class FakeClock:

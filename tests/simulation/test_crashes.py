@@ -242,11 +242,24 @@ def test_a_fault_without_a_culprit_restarts_the_stage_with_its_state(monkeypatch
         assert (status.restarts, status.broken) == (1, "")
 
 
-class Once:
-    """A chance that comes true once."""
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_stage_whose_state_cannot_be_copied_goes_on_with_the_state_it_has(monkeypatch, times: int) -> None:
+    with Line() as line:
+        box = line.open("dev")
+        line.feed(event("fine"), event("odd", detail=lambda: None))
+        fails_now_and_then(monkeypatch, ROSTER[Stage.THROTTLE], "tick", Once(times), 1.0)
+        line.after(3_000)
+        assert box.texts() == ["fine"]
+        assert [letter.notice.event.text for letter in line.tree.dead_letters()] == ["odd"]
+        assert line.balanced(), line.balance()
+        assert line.tree.status().restarts == 1
 
-    def __init__(self) -> None:
-        self.left = 1
+
+class Once:
+    """A chance that comes true once, or so many times, and never again."""
+
+    def __init__(self, times: int = 1) -> None:
+        self.left = times
 
     def happens(self, share: float) -> bool:
         self.left -= 1

@@ -1,0 +1,80 @@
+"""Fit: how much of our terminal the program has, when one row of it may be the status row."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import anyio
+
+from .child import Child
+from .outer import Outer
+from .status import PERIOD, StatusRow
+from .watch import Watch
+
+_REST: Final = 0.05
+"""Seconds of silence after which the row may be drawn without coming between two pieces of a drawing."""
+
+
+class Fit:
+    """Keeps the program's size and the status row right. ``say`` writes to our terminal, between two outputs of the program.
+
+    ``rests(seconds)`` tells whether the program has printed nothing for so long.
+    """
+
+    def __init__(
+        self,
+        outer: Outer,
+        child: Child,
+        watch: Watch,
+        status: StatusRow | None,
+        say: Callable[[bytes], Awaitable[None]],
+        rests: Callable[[float], bool],
+    ) -> None:
+        self._outer = outer
+        self._child = child
+        self._watch = watch
+        self._status = status
+        self._say = say
+        self._rests = rests
+        self._due = anyio.Event()
+        self._painted_over = 0
+
+    def now(self) -> None:
+        """Give the program the present size, less the status row."""
+        size = self._outer.size()
+        if self._status and self._status.shown:
+            size = size._replace(rows=size.rows - 1)
+        self._child.resize(size)
+        self._watch.resize(size)
+        self._due.set()
+
+    async def keep_row(self, status: StatusRow) -> None:
+        """Keep the row where it belongs and its text fresh, for as long as the program runs."""
+        while True:
+            self._due = anyio.Event()
+            size = self._outer.size()
+            if not self._watch.modes.alternate and not status.stands(size.rows, size.columns):
+                await self._take_row(status)
+            elif self._rests(_REST):
+                printed = self._watch.flow.printed
+                await self._say(status.paint(again=printed != self._painted_over))
+                self._painted_over = printed
+            with anyio.move_on_after(PERIOD):
+                await self._due.wait()
+
+    async def follow_screen(self, status: StatusRow) -> None:
+        """Give the row to a program that now owns the whole screen, or take it again from one that no longer does."""
+        if not self._watch.modes.alternate:
+            await self._take_row(status)
+        elif status.shown:
+            await self.give_row()
+            self.now()
+
+    async def give_row(self) -> None:
+        """Take the row off the screen."""
+        if self._status:
+            await self._say(self._status.release())
+
+    async def _take_row(self, status: StatusRow) -> None:
+        size = self._outer.size()
+        await self._say(status.claim(size.rows, size.columns))
+        self.now()

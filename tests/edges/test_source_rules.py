@@ -1,0 +1,244 @@
+"""The catalogue: its examples are its tests, and files of one's own add to it, override it and disable parts of it."""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tocsin.contracts.errors import BadInput
+from tocsin.edges.sources.catalogue_table import table
+from tocsin.edges.sources.kinds import KINDS
+from tocsin.edges.sources.prefilter import COMMON, Prefilter, lowered
+from tocsin.edges.sources.prefix import parse
+from tocsin.edges.sources.rule import BlockName, Rule
+from tocsin.edges.sources.rules import Catalogue
+
+DOCS = Path(__file__).parents[2] / "docs" / "catalogue.md"
+
+
+@cache
+def catalogue() -> Catalogue:
+    return Catalogue.load()
+
+
+RULES = [rule for rule in catalogue().rules if rule.enabled]
+MATCHES = [(rule, line) for rule in RULES for line in rule.matches]
+IGNORES = [(rule, line) for rule in RULES for line in rule.ignores]
+LINES = [line for rule in RULES for line in (*rule.matches, *rule.ignores)]
+
+
+def named(example: object) -> str:
+    return example.id if isinstance(example, Rule) else ""
+
+
+@pytest.mark.parametrize(("rule", "line"), MATCHES, ids=named)
+def test_a_line_that_must_match_is_matched_by_its_rule(rule: Rule, line: str) -> None:
+    match = catalogue().match(line)
+    assert match is not None
+    assert match.rule.id == rule.id
+
+
+@pytest.mark.parametrize(("rule", "line"), IGNORES, ids=named)
+def test_a_line_that_must_not_match_is_no_finding(rule: Rule, line: str) -> None:
+    match = catalogue().match(line)
+    assert match is None or match.rule.severity == "info"
+    assert match is None or match.rule.id != rule.id
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.family != "generic"], ids=named)
+def test_a_rule_holds_behind_a_log_prefix(rule: Rule) -> None:
+    """But for lines with a prefix of their own, and those whose indentation says what they are."""
+    for line in rule.matches:
+        own = parse(line)
+        if own.service or own.timed or line[0] in " [":
+            continue
+        for prefix in ("api-1  | ", "2031-05-01T10:00:00.123Z ", "10:00:00 ", "2031-05-01 10:00:00 api-1  | "):
+            match = catalogue().match(prefix + line)
+            assert match is not None, prefix
+            assert match.rule.id == rule.id, prefix
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.family != "generic"], ids=named)
+def test_a_line_that_says_it_is_information_is_no_error(rule: Rule) -> None:
+    for line in rule.matches:
+        match = catalogue().match(f"2031-05-01 10:00:00,123 INFO app: {line}")
+        assert match is None or match.rule.severity == "info" or not match.rule.level_counts
+
+
+@pytest.mark.parametrize("rule", RULES, ids=named)
+def test_a_rule_says_what_it_is_and_has_lines_of_both_kinds(rule: Rule) -> None:
+    assert rule.title
+    assert rule.matches
+    assert rule.ignores
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.id)
+
+
+@pytest.mark.parametrize(("rule", "line"), MATCHES, ids=named)
+def test_the_literals_of_a_rule_are_in_its_lines(rule: Rule, line: str) -> None:
+    low = lowered(line)
+    assert any(literal.lower() in low for literal in rule.literals)
+    assert not rule.common or any(word in low for word in COMMON)
+
+
+def test_the_catalogue_is_broad() -> None:
+    assert len(RULES) >= 150
+    assert len({rule.family for rule in RULES}) >= 30
+
+
+def test_every_kind_of_block_that_a_rule_can_open_exists_and_is_opened() -> None:
+    assert set(KINDS) == set(get_args(BlockName))
+    assert {rule.opens for rule in RULES} == set(KINDS)
+
+
+def test_ids_are_unique_and_priorities_decide() -> None:
+    ids = [rule.id for rule in catalogue().rules]
+    assert len(ids) == len(set(ids))
+    assert [rule.priority for rule in catalogue().rules] == sorted(rule.priority for rule in catalogue().rules)
+
+
+def test_the_page_of_the_catalogue_is_not_stale() -> None:
+    assert DOCS.read_text() == table(catalogue().rules), "python -m tocsin.edges.sources.catalogue_table > docs/catalogue.md"
+
+
+@given(st.lists(st.sampled_from(LINES), min_size=1, max_size=30))
+@settings(deadline=None)
+def test_the_search_over_a_text_misses_no_line_that_a_rule_matches(lines: list[str]) -> None:
+    text = "".join(f"{line}\n" for line in lines)
+    scan = catalogue().prefilter.scan(text)
+    starts, place = set(), 0
+    while (place := scan.next(place)) >= 0:
+        starts.add(place)
+        place = text.index("\n", place) + 1
+        if place == len(text):
+            break
+    place = 0
+    for line in lines:
+        if catalogue().match(line) is not None:
+            assert place in starts
+        place += len(line) + 1
+
+
+@given(st.lists(st.text("abcx \n", max_size=30), max_size=5).map("\n".join))
+def test_the_search_finds_each_line_with_a_literal_and_says_where_it_begins(text: str) -> None:
+    text = f"{text}\n"
+    found, place = [], 0
+    scan = Prefilter(["abc", "cabx"]).scan(text)
+    while place < len(text) and (place := scan.next(place)) >= 0:
+        end = text.index("\n", place)
+        if any(literal in text[place:end] for literal in ("abc", "cabx", *COMMON)):
+            found.append(place)
+        assert place == 0 or text[place - 1] == "\n"
+        place = end + 1
+    wanted = [
+        match.start() for match in re.finditer(r"(?m)^.*$", text) if any(literal in match[0] for literal in ("abc", "cabx"))
+    ]
+    assert found == wanted
+
+
+def test_a_character_whose_lower_case_is_longer_moves_nothing() -> None:
+    assert lowered("İ ERROR") == "İ error"
+    scan = Prefilter([]).scan("İİİİ\nERROR\n")
+    assert scan.next(0) == 5
+
+
+def rules_in(tmp_path: Path, text: str) -> Catalogue:
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    return Catalogue.load([path])
+
+
+def rule_table(**fields: str) -> str:
+    """A table of a rule that is whole, but for what ``fields`` say otherwise, in TOML."""
+    whole = {"id": '"mine"', "family": '"shop"', "title": '"A sold out cart"', "patterns": '["boom"]'} | fields
+    return "[[rule]]\n" + "".join(f"{name} = {value}\n" for name, value in whole.items())
+
+
+def test_a_file_of_ones_own_adds_a_rule(tmp_path: Path) -> None:
+    mine = rules_in(tmp_path, rule_table(patterns='["^SOLD OUT"]', severity='"warning"', priority="1"))
+    match = mine.match("10:00:00 SOLD OUT: mugs")
+    assert match is not None
+    assert (match.rule.id, match.severity, match.start) == ("mine", "warning", "SOLD OUT: mugs")
+    assert catalogue().match("10:00:00 SOLD OUT: mugs") is None
+
+
+def test_a_file_of_ones_own_overrides_only_what_it_names(tmp_path: Path) -> None:
+    mine = rules_in(tmp_path, '[[rule]]\nid = "port-in-use"\nseverity = "critical"\n').rule("port-in-use")
+    before = catalogue().rule("port-in-use")
+    assert mine is not None
+    assert before is not None
+    assert mine.severity == "critical"
+    assert mine.patterns == before.patterns
+
+
+def test_a_file_of_ones_own_disables_a_rule(tmp_path: Path) -> None:
+    line = "2031-05-01 10:00:00 ERROR worker: price is missing in job 7"
+    mine = rules_in(tmp_path, '[[rule]]\nid = "stated-error"\nenabled = false\n')
+    assert catalogue().match(line) is not None
+    assert mine.match(line) is None
+    assert mine.rule("stated-error") is not None
+
+
+def test_a_file_of_ones_own_enables_a_rule(tmp_path: Path) -> None:
+    line = "2031-05-01 10:00:00 WARN disk: nearly full"
+    mine = rules_in(tmp_path, '[[rule]]\nid = "stated-warning"\nenabled = true\n').match(line)
+    assert catalogue().match(line) is None
+    assert mine is not None
+    assert (mine.rule.id, mine.severity) == ("stated-warning", "warning")
+
+
+def test_plain_patterns_are_their_own_literals(tmp_path: Path) -> None:
+    mine = rules_in(tmp_path, rule_table(patterns='["^Sold out$"]')).rule("mine")
+    assert mine is not None
+    assert mine.literals == ("sold out",)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[[rule]\n", ":1: "),
+        ("x = 1\n", ":1: only tables [[rule]] are known here, not x"),
+        ('\n[[rule]]\nfamily = "x"\n', ":2: a rule needs an id"),
+        (rule_table(patterns='["x.y"]'), ":1: mine: name texts of which each matching line holds at least one"),
+        (rule_table(severity='"bad"'), ":6: mine: Invalid enum value 'bad' - at `$.severity`"),
+        (rule_table(patterns='["boom("]', literals='["boom"]'), ":5: mine: 'boom(' is no regular expression"),
+        (rule_table(literals='["ab"]'), ":6: mine: 'ab' is shorter than 3 bytes"),
+        (rule_table(opens='"nosuch"'), ":6: mine: Invalid enum value 'nosuch'"),
+        (rule_table(colour='"red"'), ":1: mine: Object contains unknown field `colour`"),
+        (rule_table() + "\n\n" + rule_table(id='"other"', family="3"), ":10: other: Expected `str`, got `int`"),
+    ],
+)
+def test_a_bad_file_is_told_with_file_and_line(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(BadInput) as told:
+        rules_in(tmp_path, text)
+    assert str(told.value).startswith(f"{tmp_path / 'mine.toml'}{problem}")
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=re.escape(f"{tmp_path / 'nosuch.toml'}: can't be read")):
+        Catalogue.load([tmp_path / "nosuch.toml"])
+
+
+def test_an_explanation_says_what_was_taken_off_and_which_rule_matched() -> None:
+    why = catalogue().explain("2031-05-01 10:00:00,123 ERROR worker: KeyError: 'price' in job 7")
+    assert why.match is not None
+    assert why.match.rule.id == "python-builtin-error"
+    assert why.line.taken_off == "2031-05-01 10:00:00,123 ERROR worker: "
+    assert why.line.body == "KeyError: 'price' in job 7"
+    assert why.line.level == "error"
+
+
+def test_an_explanation_says_why_a_line_is_no_finding() -> None:
+    why = catalogue().explain("10:00:00 INFO app: Error: none of it")
+    assert why.match is None
+    assert ("error-line", "the line says that it is info") in why.passed_over
+    assert catalogue().explain("all is well").literals == ()
+
+
+def test_a_warning_is_never_more_than_that() -> None:
+    match = catalogue().match("WARNING: Error: listen EADDRINUSE: address already in use :::3000")
+    assert match is not None
+    assert (match.rule.id, match.severity) == ("port-in-use", "warning")

@@ -1,0 +1,191 @@
+"""Typing: one block is one submission, never into what would take it as something else, and never claimed beyond proof."""
+
+import os
+import runpy
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+AGENTS = Path(__file__).parents[1] / "agents"
+_outer = runpy.run_path(str(AGENTS / "outer_terminal.py"))
+OuterTerminal, lines_of, until = _outer["OuterTerminal"], _outer["lines_of"], _outer["until"]
+RUNS = int(os.environ.get("TOCSIN_TERMINAL_RUNS", "20"))
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(
+    "agent",
+    [
+        ("composer",),
+        ("ink", "idle"),
+        ("ink", "thinking"),
+        ("ink", "streaming"),
+        ("slow_reader",),
+        ("permission",),
+        ("guesses_paste",),
+        ("guesses_paste", "bracketed"),
+    ],
+    ids=" ".join,
+)
+def test_every_message_arrives_once_and_whole(tmp_path: Path, agent: tuple[str, ...]) -> None:
+    with OuterTerminal(tmp_path, agent=agent) as outer:
+        outer.sees(b">")
+        sent = []
+        for run in range(RUNS):
+            text = f"message {run}\n" + "word " * (run * 37 % 400) + f"\nend of {run}"
+            assert outer.submit_when_free(text) == "submitted"
+            sent.append(" ".join(text.split()) if agent == ("guesses_paste",) else text)
+        assert outer.submitted(RUNS) == sent
+
+
+@pytest.mark.parametrize("kind", ["menu", "question", "trust"])
+def test_nothing_is_typed_into_a_dialog(tmp_path: Path, kind: str) -> None:
+    with OuterTerminal(tmp_path, agent=["permission", kind]) as outer:
+        outer.sees(b"> ")
+        outer.keys(b"ask\r")
+        outer.fact("dialog_opened")
+        assert outer.submit("build failed") == "not_now"
+        outer.keys(b"1")
+        outer.fact("dialog_closed")
+        assert outer.submit_when_free("build failed") == "submitted"
+        assert outer.submitted(2) == ["ask", "build failed"]
+        assert outer.logged("answered") == ["1"]
+        assert "draft_started" not in outer.facts()[outer.facts().index("dialog_opened") :]
+
+
+def test_a_dialog_that_opened_this_very_moment_is_seen(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, agent=["permission"]) as outer:
+        outer.sees(b"> ")
+        outer.keys(b"ask\r")
+        outer.sees(b"3. No")
+        assert outer.submit("build failed") == "not_now"
+        assert outer.logged("answered") == []
+
+
+FULL = r"""
+import os, tty
+tty.setraw(0)
+os.write(1, b'\x1b[?1049h\x1b[?2004hmenu')
+while (data := os.read(0, 999)) != b'q':
+    os.write(1, b'\r\n got %d' % len(data))
+"""
+
+
+def test_a_full_screen_program_is_typed_into_only_if_asked(tmp_path: Path) -> None:
+    for options, answer in (("-", "not_now"), ("screen", "submitted")):
+        folder = tmp_path / options
+        folder.mkdir()
+        with OuterTerminal(folder, [sys.executable, "-c", FULL], options=options) as outer:
+            at = outer.sees(b"menu")
+            outer.fact("screen_taken")
+            assert outer.submit("build failed") == answer
+            outer.keys(b"xyz")
+            outer.sees(b"got 3", at)
+            assert (b"got 24" in outer.shown) == (options == "screen")
+            assert outer.facts("draft_started") == []
+
+
+def test_a_password_prompt_takes_no_message(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, ["sh", "-c", "stty -echo; echo Code?; read x; stty echo; echo got:$x; cat"]) as outer:
+        outer.sees(b"Code?")
+        assert outer.submit("build failed") == "not_now"
+        outer.keys(b"secret\r")
+        outer.sees(b"got:secret")
+        assert outer.submit_when_free("build failed") == "submitted"
+
+
+def test_a_program_that_reads_lines_proves_it_by_reading(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, ["cat"]) as outer:
+        assert outer.submit("one\n\ttwo") == "submitted"
+        outer.sees(b"one two\r\none two\r\n")
+        long = "x" * 9000
+        assert outer.submit(long) == "submitted"
+        at = outer.sees(b"x [...]\r\n")
+        outer.sees(b"x [...]\r\n", at)
+
+
+def test_a_program_that_does_not_read_proves_nothing(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, ["sleep", "600"]) as outer:
+        outer.keys(b"\r")
+        assert outer.submit("anybody there?") == "offered"
+
+
+def typed(outer, count: int) -> list[str]:
+    """All that the listener read, joined and cut after each Enter."""
+    whole = until(lambda: (text := "".join(outer.logged("read")), text.count("\r") >= count)[1] and text)
+    return whole.split("\r")
+
+
+def test_a_first_enter_that_left_no_trace_is_repeated_once(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, agent=["listener", "deaf"]) as outer:
+        outer.sees(b"> ")
+        assert outer.submit("hello") == "submitted"
+        assert typed(outer, 2) == ["\x1b[200~hello\x1b[201~", "", ""]
+        assert outer.logged("read")[-2:] == ["\r", "\r"]
+
+
+def test_after_the_second_enter_there_is_no_third(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, agent=["listener", "silent"]) as outer:
+        outer.sees(b"> ")
+        assert outer.submit("hello") == "offered"
+        assert typed(outer, 2) == ["\x1b[200~hello\x1b[201~", "", ""]
+
+
+@pytest.mark.parametrize("how", ["echo", "busy"])
+def test_an_echo_and_a_clock_are_no_proof_but_stop_the_second_enter(tmp_path: Path, how: str) -> None:
+    with OuterTerminal(tmp_path, agent=["listener", how]) as outer:
+        outer.sees(b"> " if how == "echo" else b"up 1 s")
+        assert outer.submit("hello there, listener") == "offered"
+        assert typed(outer, 1) == ["\x1b[200~hello there, listener\x1b[201~", ""]
+
+
+def test_a_key_that_was_pressed_meanwhile_stops_the_second_enter(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, agent=["listener", "silent"]) as outer:
+        outer.sees(b"> ")
+        order = outer.order("hello")
+        typed(outer, 1)
+        outer.keys(b"\x1b[A")
+        assert outer.answer(order) == "offered"
+        assert typed(outer, 1) == ["\x1b[200~hello\x1b[201~", "\x1b[A"]
+
+
+def test_typing_that_is_cancelled_closes_its_paste_and_stays_a_draft(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, agent=["slow_reader"]) as outer:
+        outer.sees(b"> ")
+        assert outer.submit("x" * 150_000, within=0.4) == "cancelled"
+        outer.fact("draft_started")
+        assert outer.submit("next") == "not_now"
+        outer.keys(b"\x03mine\r")
+        outer.fact("draft_ended")
+        assert outer.submit_when_free("next") == "submitted"
+        assert outer.submitted(2) == ["mine", "next"]
+
+
+def test_two_at_once_come_one_after_the_other(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, agent=["composer"]) as outer:
+        outer.sees(b"> ")
+        orders = [outer.order(f"message {n}\nof two lines") for n in range(5)]
+        assert [outer.answer(order) for order in orders] == ["submitted"] * 5
+        assert outer.submitted(5) == [f"message {n}\nof two lines" for n in range(5)]
+
+
+def test_control_characters_never_arrive(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, agent=["composer"]) as outer:
+        outer.sees(b"> ")
+        nasty = "a\x03b\x1b[201~\rc\x1b[31md\x00\x7fe\ud83d"
+        assert outer.submit(nasty) == "submitted"
+        assert outer.submitted(1) == ["ab\ncde\ufffd"]
+        assert outer.submit("\x1b[2J\n\n") == "bad_input"
+
+
+def test_the_end_of_the_program_is_the_end_of_typing(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, agent=["slow_reader"]) as outer:
+        outer.sees(b"> ")
+        order = outer.order("x" * 150_000)
+        time.sleep(0.3)  # the typing is to be under way when the program dies
+        os.kill(outer.child(), 9)
+        assert outer.wait() == 137
+        assert outer.answer(order) == "sink_gone"
+        assert outer.facts()[-1] == "recipient_died"
