@@ -25,16 +25,13 @@ class RecorderActor(LineActor):
         return None
 
     def _look(self, look: Look) -> Any:
-        match look.what:
-            case "balance":
-                return self._record.balance()
-            case "counts":
-                return self._record.counts()
-            case "decisions":
-                return self._record.decisions_after(look.after)
-            case "dead_letters":
-                return list(self._record.dead_letters)
-            case "lanes":
-                return self._record.lanes()
-            case _:
-                return self._record.explain(look.what)
+        if look.what == "decisions":
+            return self._record.decisions_after(look.after)
+        seen = {
+            "balance": self._record.balance,
+            "counts": self._record.counts,
+            "dead_letters": lambda: list(self._record.dead_letters),
+            "lanes": self._record.lanes,
+            "untold": self._record.untold,
+        }
+        return seen[look.what]() if look.what in seen else self._record.explain(look.what)

@@ -170,6 +170,7 @@ class Tree:
             lanes=self._lanes(),
             scopes=self.ask(self._hold, Look()),
             tallies=tuple(Tally(stage=s, verdict=v, reason=r, count=n) for (s, v, r), n in sorted(counts.items())),
+            untold=self.ask(self._recorder, Look("untold")),
             dead_letters=len(self.dead_letters()),
             restarts=self.supervisor.restarts,
             broken=f"{broken.stage}: {broken.trace}" if broken else "",

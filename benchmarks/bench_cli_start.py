@@ -15,7 +15,7 @@ from typing import Final
 
 from figures import Row, below, median, missing, parser, report, told
 
-_IMPORT: Final = "import time; began = time.perf_counter(); import tocsin; print(time.perf_counter() - began)"
+_IMPORT: Final = "import time; began = time.perf_counter(); {}; print(time.perf_counter() - began)"
 _BARE: Final = (sys.executable, "-c", "import click")
 _PROGRAM: Final = str(Path(sys.executable).with_name("tocsin"))
 _HOOK: Final = b'{"hook_event_name": "PostToolUse", "session_id": "bench", "cwd": "/", "tool_name": "Read", "tool_input": {}}'
@@ -29,9 +29,9 @@ def seconds(command: tuple[str, ...], given: bytes = b"") -> float:
     return time.perf_counter() - began
 
 
-def import_seconds() -> float:
-    """What ``import tocsin`` takes in a fresh interpreter."""
-    done = subprocess.run((sys.executable, "-c", _IMPORT), capture_output=True, text=True, check=True)
+def import_seconds(statement: str) -> float:
+    """What an import takes in a fresh interpreter."""
+    done = subprocess.run((sys.executable, "-c", _IMPORT.format(statement)), capture_output=True, text=True, check=True)
     return float(done.stdout)
 
 
@@ -62,9 +62,15 @@ def rows(rounds: int) -> list[Row]:
     wanted: dict[str, Command] = {"--help": ((_PROGRAM, "--help"), b""), "hook": ((_PROGRAM, "hook"), _HOOK)}
     commands |= {name: command for name, command in wanted.items() if runs_here(*command)}
     found = measure(commands, rounds)
-    imported = median(import_seconds() for _ in range(rounds)) * 1000
+    package, whole = (
+        median(import_seconds(statement) for _ in range(rounds)) * 1000
+        for statement in ("import tocsin", "from tocsin import Tocsin")
+    )
     method = f"median of {rounds} rounds"
-    answer = [below("import tocsin", imported, 100, "ms", f"inside a fresh interpreter; {method}")]
+    answer = [
+        below("import tocsin", package, 100, "ms", f"inside a fresh interpreter; {method}"),
+        told("from tocsin import Tocsin", whole, "ms", "the same, with everything a line needs"),
+    ]
     for name, goal in GOALS.items():
         if name in found:
             answer.append(below(f"tocsin {name}", found[name] / found["bare"], goal, "× python -c 'import click'", method))

@@ -1,6 +1,7 @@
 """Run: every benchmark one after the other, each in a process of its own; one table, one JSON file, the plots.
 
-``make bench`` calls it. ``results/latest.json`` holds the rows, the machine and the time; ``results/*.svg`` the plots.
+``make bench`` calls it. ``results/latest.json`` holds the rows, the machine and the time; ``results/*.svg`` the plots; the
+README beside this file gets the table between its two marks.
 """
 
 import argparse
@@ -20,6 +21,9 @@ from figures import Row, from_json, table
 
 HERE: Final = Path(__file__).parent
 RESULTS: Final = HERE / "results"
+README: Final = HERE / "README.md"
+BEGIN: Final = "<!-- figures: make bench writes what stands here -->\n"
+END: Final = "<!-- end of figures -->\n"
 
 
 def benchmarks(only: Sequence[str]) -> list[Path]:
@@ -81,10 +85,33 @@ def main() -> None:
 
 
 def write(rows: Sequence[Row], where: dict[str, Any]) -> None:
-    """``results/latest.json`` and the plots."""
+    """``results/latest.json``, the README's table and the plots."""
     RESULTS.mkdir(exist_ok=True)
-    content = {"taken_at": datetime.now(UTC).isoformat(timespec="seconds"), "machine": where, "rows": msgspec.to_builtins(rows)}
-    (RESULTS / "latest.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    taken = datetime.now(UTC).isoformat(timespec="seconds")
+    content = {"taken_at": taken, "machine": where, "rows": msgspec.to_builtins(rows)}
+    (RESULTS / "latest.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    readme = README.read_text(encoding="utf-8")
+    before, _, rest = readme.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    README.write_text(f"{before}{BEGIN}{in_markdown(rows, where, taken)}{END}{after}", encoding="utf-8")
+    draw_plots(rows)
+
+
+def in_markdown(rows: Sequence[Row], where: dict[str, Any], taken: str) -> str:
+    """The table as Markdown, with what it was taken on."""
+    words = {True: "yes", False: "**no**", None: ""}
+    lines = [
+        f"Taken {taken[:16].replace('T', ' ')} UTC on {where['cores']} cores, Python {where['python']}, {where['system']};"
+        f" load average at the start {where['load_average'][0]} (above 0: other programs had their share of the machine).\n",
+        "| what | figure | goal | reached |",
+        "|---|---|---|---|",
+        *(f"| {row.name} | {row.figure} | {row.goal} | {words[row.reached]} |" for row in rows),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def draw_plots(rows: Sequence[Row]) -> None:
+    """The plots, where what draws them is installed."""
     try:
         from plots import draw
     except ImportError as error:

@@ -84,8 +84,22 @@ def _varied(rnd: random.Random, number: int, nth: int) -> str:
         case 1:
             return f"{text} at src/main.tsx:{nth % 900 + 1}:{rnd.randrange(1, 80)}"
         case _:
-            cut = text.index(" ") + 1
-            return f"{text[:cut]}[req {rnd.getrandbits(48):012x}7f3a] {text[cut:]}"
+            one, two, three, four, rest = text.split(" ", 4)
+            return f"{one} {two} {three} {four} {_id(rnd, number)} {rest}"
+
+
+def _id(rnd: random.Random, number: int) -> str:
+    """A request's id, an object's address, a process id or a UUID: which of them belongs to the text, too."""
+    digits = f"{rnd.getrandbits(112):028x}"
+    match number // len(_TEMPLATES) // 3 % 4:
+        case 0:
+            return f"[req {digits[:12]}7f3a]"
+        case 1:
+            return f"in the object at 0x7f{digits[:10]}:"
+        case 2:
+            return f"[pid {int(digits[:4], 16) + 100}]"
+        case _:
+            return f"[{digits[:8]}-{digits[8:12]}-4{digits[12:15]}-8{digits[15:18]}-{digits[:12]}]"
 
 
 def events(

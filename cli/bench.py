@@ -14,7 +14,7 @@ from ..contracts.severity import NAMES
 from .bench_recipients import KINDS
 from .bench_values import DURATION, SHARES, SPAN, Compared, compared, flags_of
 from .settings_option import set_option
-from .words import json_option, print_json
+from .words import colours, json_option, print_json
 
 if TYPE_CHECKING:
     from .bench_trial import ClockKind, Outcome, Plan
@@ -151,8 +151,8 @@ def _show(tried: Compared | None, outcomes: list[tuple[str, "Outcome"]], *, as_j
     elif as_json and tried is not None:
         print_json({"compared": tried.key, "runs": [{"value": value, **for_json(outcome)} for value, outcome in outcomes]})
     else:
-        click.echo(story(outcomes[0][1]) if tried is None else side_by_side(tried.key, outcomes))
+        click.echo(story(outcomes[0][1]) if tried is None else side_by_side(tried.key, outcomes), color=colours())
     if plot:
         from .bench_plot import drawn
 
-        click.echo("\n" + drawn(outcomes))
+        click.echo("\n" + drawn(outcomes), color=colours())

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from .bench_report import span, suppressed
 from .bench_trial import Outcome
-from .words import colours
 
 _WIDEST: Final = 110
 _NARROWEST: Final = 40
@@ -17,7 +16,7 @@ _MARKS: Final = "•+x*o#"
 
 
 def drawn(outcomes: Sequence[tuple[str, Outcome]]) -> str:
-    """One trial: stacked bars over what was pending. Several: what was told so far, and what was pending, one line each."""
+    """One trial: stacked bars over what was pending. Several: what was told so far and what was pending, a line each."""
     import plotext  # type: ignore[import-untyped]
 
     figure = plotext.figure
@@ -35,7 +34,7 @@ def drawn(outcomes: Sequence[tuple[str, Outcome]]) -> str:
         _compared(upper, lower, outcomes)
     for part in (upper, lower):
         _ticks(part, max((outcome for _, outcome in outcomes), key=lambda outcome: len(outcome.samples)))
-    text: str = figure.build().string(colorless=not colours())
+    text: str = figure.build().string()
     figure.clear()
     return text
 

@@ -48,6 +48,8 @@ class Status(Record, frozen=True, kw_only=True):
     scopes: dict[str, str]
     """Scope → what it goes through: healthy, rebuild, transport_outage, crashed …"""
     tallies: tuple[Tally, ...]
+    untold: dict[str, int]
+    """Source → notices from it that ended untold (evicted, shed, dropped …)."""
     dead_letters: int
     restarts: int
     """Stage restarts after faults that no input explained."""

@@ -164,6 +164,7 @@ ASSERTION_RULES: Final = (
         r"{} <value> to \1<value>",
         digits=False,
     ),
+    *after("asserted", "expected", rf": {_VALUE} received: {_VALUE}", "{} <value> received <value>", digits=False),
     rule("asserted", rf"asserting that {_VALUE} ", "asserting that <value> ", "asserting", digits=False),
     *(
         rule(

@@ -7,32 +7,44 @@ stretch of text: every repeat is bounded or ends where the next attempt begins.
 
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Final, TypedDict, Unpack
 
 Leave = str | Callable[[re.Match[str]], str]
 """What stands in the place of a match: a template, or a function where the match has to be looked at."""
 
 
-class Rule(NamedTuple):
+class Rule:
     """One kind of noise. A text that shows none of its signs is never searched for it."""
 
-    name: str
-    pattern: re.Pattern[str]
-    leave: Leave
-    signs: frozenset[str]
+    def __init__(self, name: str, expression: str, leave: Leave, signs: str, **only: Unpack["_Only"]) -> None:
+        self.name: Final = name
+        self.leave: Final = leave
+        self.signs: Final = frozenset(signs.split())
+        self.digits: Final = only.get("digits", True)
+        self.start: Final = only.get("start", False)
+        self.also: Final = only.get("also", "")
+        self._expression: Final = expression
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled when the first text shows a sign of it: most programs never need most of the rules."""
+        return re.compile(self._expression)
+
+
+class _Only(TypedDict, total=False):
+    """When a rule is tried at all, besides its signs."""
+
     digits: bool
-    """There is nothing to find in a text without a digit."""
+    """Only in a text with a digit; so if nothing else is said."""
     start: bool
-    """It only looks at the beginning of the text."""
+    """Only at the beginning of the text."""
     also: str
-    """A shape that the text must have as well, or nothing."""
+    """Only in a text of this shape."""
 
 
-def rule(
-    name: str, pattern: str, leave: Leave, signs: str, *, digits: bool = True, start: bool = False, also: str = ""
-) -> Rule:
+def rule(name: str, expression: str, leave: Leave, signs: str, **only: Unpack[_Only]) -> Rule:
     """A rule from its pattern.
 
     ``signs`` is a list with spaces of words of the text (letters only: ``"pid"``), of words right after a number (``"0ms"``,
@@ -42,7 +54,7 @@ def rule(
     if isinstance(leave, str) and "\\" in leave:  # a template with a group would be looked up at every call, match or not
         head, tail = leave.split("\\1")
         leave = partial(_filled, head, tail)
-    return Rule(name, re.compile(pattern), leave, frozenset(signs.split()), digits, start, also)
+    return Rule(name, expression, leave, signs, **only)
 
 
 def _filled(head: str, tail: str, found: re.Match[str]) -> str:
@@ -54,14 +66,12 @@ def counted(words: str) -> str:
     return " ".join(f"0{word}" for word in words.split())
 
 
-def after(
-    name: str, words: str, rest: str, leave: Leave, *, left: str = r"\w", digits: bool = True, also: str = ""
-) -> tuple[Rule, ...]:
+def after(name: str, words: str, rest: str, leave: Leave, *, left: str = r"\w", **only: Unpack[_Only]) -> tuple[Rule, ...]:
     """One rule for each of the words: the word, not preceded by ``left``, then ``rest``. In ``leave``, ``{}`` is the word."""
 
     def one(word: str) -> Rule:
         left_ = leave.format(word) if isinstance(leave, str) else leave
-        return rule(name, f"{word}(?<!{left}{word}){rest}", left_, word, digits=digits, also=also)
+        return rule(name, f"{word}(?<!{left}{word}){rest}", left_, word, **only)
 
     return tuple(one(word) for word in words.split())
 
@@ -165,7 +175,7 @@ class Rules:
             return text
         for substitute, leave in plan:
             text = substitute(leave, text)
-        return " ".join(text.split()) if "  " in text or text[-1:] == " " or text[:1] == " " else text
+        return " ".join(text.split()) if "  " in text or text.strip() != text else text
 
     def _list(self, bits: int) -> tuple[Rule, ...]:
         signed = [each for place, each in enumerate(self.table) if bits >> place & 1]
@@ -204,6 +214,8 @@ class Rules:
             found = shapes["colon"]
             if "0:0" in digits:
                 found |= shapes["pair"] | (shapes["clock"] if "0:00:0" in digits else 0)
+            if text.count(":") >= 5:
+                found |= shapes["octets"]
         if "/" in text and "/0" in digits:
             found |= shapes["slash"] | (shapes["fraction"] if "0/0" in digits else 0)
         if "(" in text and "(0" in digits:
@@ -222,8 +234,6 @@ class Rules:
         hexadecimal = octets.decode("latin-1")
         if "0000000" in hexadecimal:
             found |= shapes["hex"] | (shapes["long-number"] if "000000000" in digits else 0)
-        if ":00:00:" in hexadecimal:
-            found |= shapes["octets"]
         if "0000000000000000" in octets.translate(_ALNUM).decode("latin-1"):
             found |= shapes["long"]
         return found

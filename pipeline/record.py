@@ -2,12 +2,15 @@
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
 import msgspec
 
 from ..contracts.base import Inbound
 from ..contracts.notices import Notice, notice_id
 from ..contracts.verdicts import DROPS, Decision, Ruling, Stage, Verdict
+
+_source = attrgetter("event.source")
 
 
 class Policy(Inbound, frozen=True, kw_only=True):
@@ -52,6 +55,7 @@ class Record:
         self._taken = 0
         self._counts: Counter[tuple[Stage, Verdict, str]] = Counter()
         self._lanes: dict[str, Counter[Verdict]] = {}
+        self._untold: Counter[str] = Counter()
         self.dead_letters: deque[DeadLetter] = deque(maxlen=policy.dead_letters)
 
     def take(self, rulings: Iterable[Ruling]) -> None:
@@ -61,6 +65,8 @@ class Record:
             self._counts[ruling.stage, ruling.verdict, ruling.reason] += number
             if ruling.stage is Stage.CLASSIFY or ruling.verdict is Verdict.SHED:
                 self._fed += number
+            if ruling.verdict in DROPS:
+                self._untold.update(map(str, map(_source, ruling.notices)))
             if ruling.verdict in _COUNTED_BY_LANE:
                 self._count_lanes(ruling)
             if ruling.verdict is Verdict.DEAD_LETTER:
@@ -82,6 +88,10 @@ class Record:
     def counts(self) -> dict[tuple[Stage, Verdict, str], int]:
         """Every kind of decision so far, and how often."""
         return dict(self._counts)
+
+    def untold(self) -> dict[str, int]:
+        """Source → notices from it that ended untold, so that nobody has to guess what was withheld."""
+        return dict(self._untold)
 
     def lanes(self) -> dict[str, dict[Verdict, int]]:
         """What became of every lane's notices so far."""

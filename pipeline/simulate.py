@@ -37,7 +37,7 @@ from ..contracts.signals import (
 )
 
 T = TypeVar("T")
-Happening = Event | Signal | Cleared
+Happening = Event | Signal
 Timed = tuple[Instant, Happening]
 
 _MASK: Final = (1 << 64) - 1

@@ -47,4 +47,5 @@ def unlined(text: str) -> str:
 
 def mask_standard(text: str) -> str:
     """The standard form of a core (see ``canonical_strict.core``)."""
-    return STANDARD.apply(collapse(unlined(text))) or collapse(text)  # where all is noise, none of it is
+    lines = unlined(text) if "\n" in text or ".js" in text or ".css" in text else text
+    return STANDARD.apply(collapse(lines)) or collapse(text)  # where all is noise, none of it is

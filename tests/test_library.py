@@ -136,7 +136,7 @@ def test_from_an_async_program() -> None:
         got: list[str] = []
 
         async def sink(delivery: Delivery) -> None:
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # no wait: it only shows that the loop of the sink is a running one
             got.append(delivery.entries[0].text)
 
         async with Tocsin() as line:

@@ -117,6 +117,9 @@ class Gathering:
         if match is not None and self._takes_over(service, match, now):
             return []
         found = self._finish(service, now)
+        if self._open:
+            # Lines that were given back may have begun a block to which this line belongs.
+            return found + self._line(line, before, now)
         return found + self._begin(match, before, now) if match is not None else found
 
     def _held_by(self, line: str) -> str | None:

@@ -84,12 +84,13 @@ class JavaScript(Block):
         return Step.OURS if line[:1] in (" ", "\t", "]") or not line.strip() else Step.OVER
 
     def _message(self, line: str) -> Step:
-        if self.title.rstrip().endswith(":") and _HEAD.match(line):
+        if self.title.rstrip().endswith(":") and len(self.lines) == 1 and not self.aside and _HEAD.match(line):
             self.title = line
             return Step.OURS
         if line.startswith("{") or (line[:1] == " " and line.strip()):
             return Step.OURS if len(self.lines) < _MESSAGE_LINES else Step.OVER
-        return Step.ASIDE if len(self.aside) < _MESSAGE_LINES else Step.OVER
+        is_another = _HEAD.match(line) is not None
+        return Step.ASIDE if len(self.aside) < _MESSAGE_LINES and not is_another else Step.OVER
 
 
 def _announced(before: str) -> bool:

@@ -17,6 +17,8 @@ MATCHED: Final = 8_192
 """Characters of a line that patterns see; the rest of a longer line is told but not searched."""
 
 _QUIET: Final = frozenset({"debug", "info"})
+# What stands in front of a bar that parts alternatives, or hides one: an escape, a class, a bracket.
+_TOKEN: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()|]", re.DOTALL)
 _RANKS: Final = {"": 0, "debug": 0, "info": 0, "warning": 1, "error": 2, "critical": 3}
 
 
@@ -69,11 +71,15 @@ class _Expressions:
 
     def find(self, line: Prefixed) -> tuple[str, re.Match[str]] | None:
         """The start of the message and the match. The shortest first: what stands before the message is not told."""
-        for patterns, is_anchored in ((self.anchored, True), (self.floating, False)):
-            for start in reversed(line.starts):
-                for pattern in patterns:
-                    if found := pattern.search(start):
-                        return start if is_anchored else line.body, found
+        starts = line.starts[::-1]
+        for pattern in self.anchored:
+            for start in starts:
+                if found := pattern.match(start):
+                    return start, found
+        for pattern in self.floating:
+            for start in starts:
+                if found := pattern.search(start):
+                    return line.body, found
         return None
 
     def taken_back(self, line: Prefixed) -> str:
@@ -174,4 +180,11 @@ def _severity(rule: Rule, line: Prefixed, found: str) -> SeverityName:
 
 
 def _is_anchored(pattern: str) -> bool:
-    return pattern.startswith(("^", "(?i)^"))
+    """True if every alternative of the pattern begins with ``^``, so that it need only be tried at the start."""
+    pattern = pattern.removeprefix("(?i)")
+    depth, begins = 0, [0]
+    for token in _TOKEN.finditer(pattern):
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if token[0] == "|" and not depth:
+            begins.append(token.end())
+    return all(pattern.startswith("^", begin) for begin in begins)

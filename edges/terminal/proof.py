@@ -11,10 +11,11 @@ _TELLING: Final = 16
 
 
 class Look(NamedTuple):
-    """The rows on the screen, and how many had left it at the top."""
+    """The rows on the screen, how many had left it at the top so far, and the last of those."""
 
     rows: Sequence[str]
     scrolled: int
+    gone: Sequence[str] = ()
 
 
 def submitted(text: str, before: Look, after: Look) -> bool:
@@ -25,12 +26,12 @@ def submitted(text: str, before: Look, after: Look) -> bool:
     """
     typed = _letters(text)
     # What left at the top is no longer there to be compared with.
-    shown, now = _rows(before.rows[after.scrolled - before.scrolled :]), _rows(after.rows)
+    left = after.scrolled - before.scrolled
+    shown, now = _rows(before.rows) - _rows(after.gone[-left:] if left else ()), _rows(after.rows)
     answer = [row for row in now - shown if not _echoes(row, typed)]
     if answer:
         return True
-    still = after.scrolled == before.scrolled
-    return still and _count(now, typed) < _count(shown, typed)
+    return _count(now, typed) < _count(shown, typed)
 
 
 def _rows(rows: Iterable[str]) -> Counter[str]:

@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -19,17 +20,19 @@ _HALF: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\x9c]*\x1b?|
 _STRING_ENDS: Final = re.compile(r"\x07|\x1b\\|\x9c")
 _LONGEST_HALF: Final = 4096
 _BLANK: Final = " "
+_REMEMBERED: Final = 500
 
 
 class Screen:
     """A grid of ``rows`` × ``columns`` characters and a cursor.
 
     It knows what programs use to draw: text, cursor moves, erasing, inserting and deleting, scroll regions, and the
-    alternate screen. ``scrolled`` counts the lines that left at the top.
+    alternate screen. ``scrolled`` counts the lines that left at the top; ``gone`` holds the last of them.
     """
 
     def __init__(self, rows: int, columns: int) -> None:
         self.scrolled = 0
+        self.gone: deque[str] = deque(maxlen=_REMEMBERED)
         self.row = 0
         self.column = 0
         self._top = 0
@@ -73,9 +76,9 @@ class Screen:
         """Begin anew with an empty grid: output went by that was not fed, as much as a screenful or more."""
         self._half, self._in_string = "", False
         self._decoder.reset()
-        self._cells = [self._blank() for _ in range(self.rows)]
+        self._top, self._bottom = 0, self.rows - 1
+        self._scroll(self.rows)
         self.row, self.column = self.rows - 1, 0
-        self.scrolled += self.rows
 
     def _reset(self) -> None:
         self.row = self.column = 0
@@ -146,8 +149,10 @@ class Screen:
             self.row -= 1
 
     def _scroll(self, count: int) -> None:
-        self._delete_rows(self._top, count)
+        count = min(count, self._bottom + 1 - self._top)
+        self.gone.extend("".join(row).rstrip() for row in self._cells[self._top : self._top + count])
         self.scrolled += count
+        self._delete_rows(self._top, count)
 
     def _delete_rows(self, at: int, count: int) -> None:
         count = min(count, self._bottom + 1 - at)

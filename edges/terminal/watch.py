@@ -79,7 +79,8 @@ class Watch:
             changed = self._view.look()
             self._activity.looked(changed, time.monotonic())
             self._tell_dialog()
-        return Look(self._view.screen.text(), self._view.screen.scrolled)
+        screen = self._view.screen
+        return Look(screen.text(), screen.scrolled, tuple(screen.gone))
 
     def settle(self) -> None:
         """Report output that was kept back since the last report, if its time has come."""

@@ -162,7 +162,7 @@ def stuck_sinks(released: threading.Event):
         async def deliver(self, delivery):
             while not released.is_set():
                 with anyio.CancelScope(shield=True):
-                    await anyio.sleep(0.01)
+                    await anyio.sleep(0.01)  # a sink that takes its time, so that the loop can end its other tasks
             return Receipt(proof=Proof.OFFERED)
 
     class Blocks:

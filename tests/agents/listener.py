@@ -1,11 +1,12 @@
-"""Listener: logs the bytes of every read, and answers as told. Usage: listener.py LOG silent|echo|deaf|busy
+"""Listener: logs the bytes of every read, and answers as told. Usage: listener.py LOG silent|echo|deaf|busy|sleepy
 
 ``silent`` prints nothing; ``echo`` prints what it reads and nothing else; ``deaf`` does not hear the first Enter after a text;
-``busy`` ignores Enter and only goes on painting its clock.
+``busy`` ignores Enter and only goes on painting its clock; ``sleepy`` rests after every read.
 """
 
 import select
 import sys
+import time
 
 from composing import PASTE_ON, Log, raw, read, say
 
@@ -20,6 +21,8 @@ with raw():
             continue
         data = read()
         log.write(read=data.decode(errors="replace"))
+        if how == "sleepy":
+            time.sleep(0.4)
         if how == "echo":
             say(data.decode(errors="replace").replace("\r", "\r\n").replace("\x1b[200~", "").replace("\x1b[201~", ""))
         enters += data == b"\r"

@@ -114,7 +114,8 @@ def a_status(**changes):
     lanes = (LaneStatus(name="agent", depth=2),)
     whole = {
         "at": 0, "fed": 10, "delivered": 3, "folded": 4, "dropped": {"evict": 1}, "pending": 2, "at_the_door": 0,
-        "lanes": lanes, "scopes": {}, "tallies": (), "dead_letters": 0, "restarts": 0,
+        "lanes": lanes, "scopes": {}, "tallies": (), "untold": {}, "dead_letters": 0,
+        "restarts": 0,
     }  # fmt: skip
     return Status(**{**whole, **changes})
 
@@ -393,7 +394,14 @@ def test_a_plot_when_it_is_asked_for(capsys):
     out = told(capsys, *QUICK, "--plot").out
     assert "█ told   ▒ folded   ░ suppressed" in out
     assert "pending" in out
-    assert "\x1b" not in out
+
+
+@pytest.mark.parametrize(("wanted", "coloured"), [("", False), ("1", True)])
+def test_a_plot_is_coloured_only_where_colours_are_wanted(capsys, monkeypatch, wanted, coloured):
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("FORCE_COLOR", wanted)
+    plot = told(capsys, *QUICK, "--plot").out.partition("█ told")[2]
+    assert ("\x1b[" in plot) == coloured
 
 
 def test_compared_values_are_plotted_with_a_mark_each(capsys):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tocsin.contracts.base import Instant
 from tocsin.contracts.events import Event
 from tocsin.edges.sources.lines import Lines
-from tocsin.edges.sources.prefix import service_of
+from tocsin.edges.sources.prefix import parse
 from tocsin.edges.sources.reader import Reader
 from tocsin.edges.sources.rules import Catalogue
 
@@ -92,7 +92,7 @@ def test_a_terminal_in_between_changes_nothing(output: Path) -> None:
 def test_the_same_output_behind_a_service_name_gives_the_same_findings(output: Path) -> None:
     """As ``docker compose up`` shows it: the service goes before the text, everything else stays."""
     data = output.read_bytes().replace(b"\r\n", b"\n")
-    if b"\r" in data or b"\x1b[2J" in data or any(service_of(line)[0] for line in Lines().feed(data)):
+    if b"\r" in data or b"\x1b[2J" in data or any(parse(line).service for line in Lines().feed(data)):
         pytest.skip("this output redraws its lines or names a service of its own")
     shown = b"".join(b"web-1  | " + line + b"\n" for line in data.rstrip(b"\n").split(b"\n"))
     expected = [_behind(finding) for finding in findings(data)]

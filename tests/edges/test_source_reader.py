@@ -3,6 +3,8 @@
 from functools import cache
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tocsin.contracts.base import Instant
 from tocsin.contracts.events import Event
@@ -211,6 +213,41 @@ def test_lines_that_turn_out_not_to_belong_are_read_again() -> None:
     """An error without a stack must not swallow the findings behind it."""
     texts = [event.text for event in events("Error: first\nplain\nsrc/a.ts(1,2): error TS1005: ';' expected.\npanic: third\n")]
     assert texts == ["Error: first", "src/a.ts: error TS1005: ';' expected.", "panic: third"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 13, 14, 30, 200])
+def test_errors_in_a_row_are_all_told(count: int) -> None:
+    text = "".join(f"Error: connect ECONNREFUSED 127.0.0.1:{8000 + number}\n" for number in range(count))
+    assert len(events(text)) == count
+
+
+@pytest.mark.parametrize("between", [0, 1, 5, 11, 12, 13, 40])
+def test_findings_behind_lines_that_were_set_aside_are_all_told(between: int) -> None:
+    plain = "plain\n" * between
+    text = f"Error: first\n{plain}panic: second\n{plain}src/a.ts(1,2): error TS1005: x\n{plain}ERROR third\n"
+    assert [event.text for event in events(text)] == [
+        "Error: first",
+        "panic: second",
+        "src/a.ts: error TS1005: x",
+        "ERROR third",
+    ]
+
+
+TOLD_ALONE = [
+    line
+    for rule in Catalogue.load().rules
+    if rule.enabled and rule.severity != "info" and rule.opens in ("", "js", "diagnostic", "request", "error", "rustc", "php")
+    for line in rule.matches
+]
+
+
+@given(st.lists(st.tuples(st.sampled_from(TOLD_ALONE), st.integers(1, 15)), min_size=1, max_size=8), st.integers(1, 200))
+@settings(deadline=None, max_examples=60)
+def test_no_finding_is_lost_among_others(lines: list[tuple[str, int]], cut: int) -> None:
+    data = "".join(f"{line}\n" + "all is well\n" * plain for line, plain in lines).encode()
+    reading = reader()
+    found = [one for place in range(0, len(data), cut) for one in reading.read("out", data[place : place + cut], START)]
+    assert sum(isinstance(one, Event) for one in found + reading.close(START)) == len(lines)
 
 
 def test_streams_have_blocks_of_their_own() -> None:

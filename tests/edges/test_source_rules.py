@@ -190,6 +190,13 @@ def test_a_file_of_ones_own_enables_a_rule(tmp_path: Path) -> None:
     assert (mine.rule.id, mine.severity) == ("stated-warning", "warning")
 
 
+def test_only_a_pattern_whose_every_alternative_is_anchored_is_bound_to_the_start(tmp_path: Path) -> None:
+    patterns, literals = r"['^boom|crash \d', '^a(b|c)d|^[|(]x']", "['boom', 'crash', 'abd', '|xy']"
+    mine = rules_in(tmp_path, rule_table(patterns=patterns, literals=literals))
+    lines = ("boom", "a crash 3", "no boom", "abd", "an abd", "|xy", "a |xy")
+    assert [line for line in lines if mine.match(line)] == ["boom", "a crash 3", "abd", "|xy"]
+
+
 def test_plain_patterns_are_their_own_literals(tmp_path: Path) -> None:
     mine = rules_in(tmp_path, rule_table(patterns='["^Sold out$"]')).rule("mine")
     assert mine is not None

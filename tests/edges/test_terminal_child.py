@@ -72,6 +72,10 @@ def test_signals_are_as_programs_expect_them(monkeypatch: pytest.MonkeyPatch, se
     assert (blocked, ignored & ~(3 << 31)) == (0, 0)
 
 
+def test_it_has_its_size_from_the_first_moment() -> None:
+    assert ran(["stty", "size"])[0] == b"31 97\n"
+
+
 def test_the_environment_is_exactly_the_one_given() -> None:
     assert ran(["env"], {"PATH": os.environ["PATH"], "A": "1", "LANG": "ü"})[0] == (
         f"PATH={os.environ['PATH']}\nA=1\nLANG=ü\n".encode()

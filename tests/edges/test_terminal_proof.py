@@ -7,8 +7,8 @@ from tocsin.edges.terminal.proof import Look, submitted
 TEXT = "tocsin: web has 2 errors\n- TypeError in checkout\n- 500 on POST /api/orders"
 
 
-def proved(before: list[str], after: list[str], text: str = TEXT, scrolled: int = 0) -> bool:
-    return submitted(text, Look(before, 0), Look(after, scrolled))
+def proved(before: list[str], after: list[str], text: str = TEXT, gone: tuple[str, ...] = ()) -> bool:
+    return submitted(text, Look(before, 7, ("older",)), Look(after, 7 + len(gone), ("older", *gone)))
 
 
 SHOWN = [
@@ -45,7 +45,12 @@ def test_echoes_frames_and_clocks_prove_nothing(after: list[str]) -> None:
 
 
 def test_text_that_scrolled_away_did_not_leave_the_composer() -> None:
-    assert not proved(SHOWN, SHOWN[2:], scrolled=2)
+    assert not proved(SHOWN, SHOWN[2:], gone=tuple(SHOWN[:2]))
+
+
+def test_text_that_scrolled_away_below_a_header_did_not_either() -> None:
+    header = ["my agent 1.0", "----"]
+    assert not proved([*header, *SHOWN], [*header, *SHOWN[3:], "", ""], gone=tuple(SHOWN[:3]))
 
 
 def test_the_same_answer_as_before_counts_again_on_a_full_screen() -> None:
@@ -56,12 +61,12 @@ def test_the_same_answer_as_before_counts_again_on_a_full_screen() -> None:
         "> tocsin: web has 2 errors",
     ]
     after = [*before[2:], "* Read your message of 26 characters", ">"]
-    assert proved(before, after, "tocsin: web has 2 errors", scrolled=2)
+    assert proved(before, after, "tocsin: web has 2 errors", gone=tuple(before[:2]))
 
 
 def test_a_composer_that_grew_by_a_row_proves_nothing() -> None:
     before = ["* one", "* two", "> tocsin: web has 2 errors"]
-    assert not proved(before, [*before[1:], ""], "tocsin: web has 2 errors", scrolled=1)
+    assert not proved(before, [*before[1:], ""], "tocsin: web has 2 errors", gone=tuple(before[:1]))
 
 
 def test_a_paste_that_is_only_summed_up_counts_by_the_answer() -> None:

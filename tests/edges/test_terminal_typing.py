@@ -118,6 +118,18 @@ def typed(outer, count: int) -> list[str]:
     return whole.split("\r")
 
 
+def test_enter_waits_until_all_of_the_body_was_read(tmp_path: Path) -> None:
+    text = "x" * 6000
+    with OuterTerminal(tmp_path, agent=["listener", "sleepy"]) as outer:
+        outer.sees(b"> ")
+        order = outer.order(text)
+        assert typed(outer, 1) == [f"\x1b[200~{text}\x1b[201~", ""]
+        reads = outer.logged("read")
+        assert len(reads) > 2
+        assert reads[-1] == "\r"
+        assert outer.answer(order) == "offered"
+
+
 def test_a_first_enter_that_left_no_trace_is_repeated_once(tmp_path: Path) -> None:
     with OuterTerminal(tmp_path, agent=["listener", "deaf"]) as outer:
         outer.sees(b"> ")

@@ -235,7 +235,7 @@ FACTS = st.one_of(
 )
 ANSWERS = st.sampled_from([Receipt(proof=Proof.OFFERED)] * 4 + [SinkBusy("locked"), NotNow("a draft"), SinkGone("closed")])
 TIMES = st.sampled_from([0, 1, 100, 250, 500, 1_000, 2_000, 3_000, 10_000, 31_000, 61_000, 400_000, 1_900_000])
-STORIES = st.lists(st.one_of(EVENTS, EVENTS, EVENTS, FACTS, TIMES, ANSWERS), max_size=80)
+STORIES = st.lists(st.one_of(EVENTS, EVENTS, EVENTS, FACTS, TIMES, ANSWERS), min_size=25, max_size=80)
 
 
 def conserved(world: World) -> None:

@@ -78,6 +78,10 @@ def test_once_a_session_sends_turns_bytes_prove_nothing() -> None:
     assert recipient.evidence(20) is Evidence.NONE
 
 
+def test_the_end_of_a_turn_is_as_good_a_proof_that_a_session_sends_turns() -> None:
+    assert after((0, TurnEnded(lane="dev")), wrote(20, 5_000)).evidence(20) is Evidence.NONE
+
+
 def test_bytes_defer_for_five_idle_periods_and_turns_for_half_an_hour() -> None:
     recipient = Recipient(Timing())
     assert recipient.limit(Evidence.BYTES) == 10_000

@@ -223,6 +223,17 @@ def test_a_lane_in_which_nothing_is_kept_is_not_woken() -> None:
     assert gate.signal(1, TurnEnded(lane="dev")) == []
 
 
+def test_a_lane_that_was_woken_and_told_is_not_woken_again() -> None:
+    gate = Gate()
+    gate.signal(0, Output(lane="dev", size=50))
+    gate.propose(0, entry(1))
+    assert gate.tick(2_000) == [WakeLane("dev")]
+    assert gate.propose(2_000, entry(1)).passed == [1]
+    assert gate.signal(3_000, Paused(lane="dev")) == []
+    gate.signal(4_000, Output(lane="dev", size=50))
+    assert gate.stage.due() is None
+
+
 def test_what_passes_beside_it_does_not_make_a_kept_lane_forgotten() -> None:
     gate = Gate(TurnStarted)
     gate.propose(0, entry(1))

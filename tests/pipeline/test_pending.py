@@ -291,6 +291,17 @@ def test_suppressed_counts_are_told_once_and_only_if_the_block_was_taken() -> No
     assert table.proposal().suppressed == (0, 1, 0, 0)
 
 
+def test_what_grew_worse_but_came_back_is_proposed_as_bad_as_it_is_and_then_told() -> None:
+    table = Table().admit("w1")
+    made = table.proposal()
+    table.admit(folds=(Fold("w1", 1, 0, Severity.ERROR, ()),))
+    table.stage.kept(Kept("dev", made.number, [1], Stage.DEFER, "why", None), 0, table.step)
+    made = table.proposal()
+    assert (made.entries[0].severity, made.entries[0].count) == (Severity.ERROR, 2)
+    table.stage.settled(Settled("dev", made.number, [1]), 0, table.step)
+    assert table.lost() == []
+
+
 def test_a_person_sees_how_deep_a_lane_is_and_what_it_waits_for() -> None:
     table = Table().admit("w1", "w2")
 
