@@ -14,6 +14,7 @@ from anyio.from_thread import BlockingPortal
 from ..app import Tocsin
 from ..contracts.deliveries import Delivery, Receipt
 from ..contracts.errors import NameTaken, NotNow
+from ..contracts.ports import Shelf, Sink
 from ..contracts.signals import LaneFact
 from ..contracts.status import Status
 from ..contracts.verdicts import Verdict
@@ -23,6 +24,7 @@ from ..edges.portal import Portal
 from ..edges.server.runtime import Seat, runtime_directory
 from ..edges.server.server import serve
 from ..edges.settings import load
+from ..edges.sinks.named import open_sink
 from ..edges.sinks.pty import PtySink
 from ..edges.terminal.status import StatusRow
 from ..edges.terminal.wrapped import Exit, WrappedTerminal
@@ -42,6 +44,13 @@ _GRACE: Final = 2.0
 )
 @click.option("--status", "with_status", is_flag=True, help="Keep the lowest row of the terminal for what is pending, and why.")
 @click.option("--idle-after", type=click.IntRange(min=50), metavar="MS", help="Silence that makes the program idle.")
+@click.option(
+    "--observe",
+    "observers",
+    metavar="SINK",
+    multiple=True,
+    help="Show every delivery to one more: stream:FILE (JSON lines), command:PROGRAM (the block on its stdin). Repeatable.",
+)
 @set_option
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.pass_context
@@ -50,6 +59,7 @@ def run(
     name: str | None,
     with_status: bool,
     idle_after: int | None,
+    observers: tuple[str, ...],
     flags: dict[str, str],
     command: tuple[str, ...],
 ) -> None:
@@ -60,9 +70,10 @@ def run(
     if idle_after is not None:
         flags = {**flags, "defer.timing.idle_after": str(idle_after)}
     settings = load(flags=flags).settings
+    opened = {text: open_sink(text) for text in observers}
     seat = take_seat(runtime_directory(), name, command)
     try:
-        ended = anyio.run(_Run(settings, seat, command, with_status=with_status).carry)
+        ended = anyio.run(_Run(settings, seat, command, opened, with_status=with_status).carry)
     finally:
         seat.close()
     ctx.exit(ended.code)
@@ -101,8 +112,17 @@ class _Ready:
 class _Run:
     """One run, from the first byte to the last word on stderr."""
 
-    def __init__(self, settings: Settings, seat: Seat, command: tuple[str, ...], *, with_status: bool) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        seat: Seat,
+        command: tuple[str, ...],
+        observers: Mapping[str, Sink | Shelf],
+        *,
+        with_status: bool,
+    ) -> None:
         self._settings = settings
+        self._observers = observers
         self._seat = seat
         self._name = seat.holder.name
         self._command = command
@@ -133,6 +153,8 @@ class _Run:
         )
         self._sink = _Ready(PtySink(terminal))
         line.open_lane(self._name, self._sink, typing=True)
+        for name, observer in self._observers.items():
+            line.add_observer(name, observer)
         async with anyio.create_task_group() as tasks:
             await tasks.start(partial(serve, line, self._seat, version=_version(), token=self._token))
             if self._with_status:

@@ -1,13 +1,15 @@
 """Command: each delivery starts a program, with the block on its standard input."""
 
 import os
+import shlex
 from collections.abc import Sequence
+from typing import Self
 
 import anyio
 from anyio.abc import Process
 
 from ...contracts.deliveries import Delivery, Proof, Receipt
-from ...contracts.errors import SinkBusy, SinkGone
+from ...contracts.errors import BadInput, SinkBusy, SinkGone
 
 
 class CommandSink:
@@ -17,6 +19,17 @@ class CommandSink:
         """``timeout``: seconds that the program may take; then it is ended, and the delivery tried again."""
         self._argv = list(argv)
         self._timeout = timeout
+
+    @classmethod
+    def open(cls, argument: str) -> Self:
+        """``PROGRAM ARGUMENTS``, in words as a shell takes them apart."""
+        try:
+            argv = shlex.split(argument)
+        except ValueError as error:
+            raise BadInput(f"{argument!r} is no command: {error}") from error
+        if not argv:
+            raise BadInput("which command? as in command:notify-send tocsin")
+        return cls(argv)
 
     async def deliver(self, delivery: Delivery) -> Receipt:
         """Start it, feed it, wait for it."""

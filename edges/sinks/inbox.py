@@ -2,9 +2,10 @@
 
 import threading
 from collections import deque
+from typing import Self
 
 from ...contracts.deliveries import Delivery, Proof, Receipt
-from ...contracts.errors import SinkBusy
+from ...contracts.errors import BadInput, SinkBusy
 
 
 class InboxSink:
@@ -16,6 +17,15 @@ class InboxSink:
         self._lock = threading.Lock()
         self._kept: deque[tuple[int, Delivery]] = deque()
         self._count = 0
+
+    @classmethod
+    def open(cls, argument: str) -> Self:
+        """``LIMIT``, or nothing for the usual one."""
+        if not argument:
+            return cls()
+        if not argument.isdecimal() or not int(argument):
+            raise BadInput(f"an inbox is opened with how many deliveries it may hold, not with {argument!r}")
+        return cls(int(argument))
 
     def put(self, delivery: Delivery) -> Receipt:
         """Take one in. A repeat of an id that is still here changes nothing."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from .blocks import Block, Step, Told
+from .blocks import RECORD, Block, Step, Told
 from .frames import is_internal, is_own, named
 
 _FRAME: Final = re.compile(
@@ -87,10 +87,11 @@ class JavaScript(Block):
         if self.title.rstrip().endswith(":") and len(self.lines) == 1 and not self.aside and _HEAD.match(line):
             self.title = line
             return Step.OURS
-        if line.startswith("{") or (line[:1] == " " and line.strip()):
+        if RECORD.match(line) or _HEAD.match(line) or len(self.aside) >= _MESSAGE_LINES:
+            return Step.OVER
+        if not self.aside and (line.startswith("{") or (line[:1] == " " and line.strip())):
             return Step.OURS if len(self.lines) < _MESSAGE_LINES else Step.OVER
-        is_another = _HEAD.match(line) is not None
-        return Step.ASIDE if len(self.aside) < _MESSAGE_LINES and not is_another else Step.OVER
+        return Step.ASIDE
 
 
 def _announced(before: str) -> bool:

@@ -11,9 +11,10 @@ LIMIT: Final = 65_536
 """Bytes of one line that are kept; what follows them is dropped, and a marker at the end of the line counts it."""
 
 # What brings the cursor back to the start of the line: carriage return, erase line, column 1, home, clear, reset.
-_BACK: Final = rb"\r|\x1b\[2K|\x1b\[[01]?G|\x1b\[(?:1;1|1|;)?H|\x1b\[[23]J|\x1bc"
-_BACK_BYTES: Final = re.compile(_BACK)
-_BACK_TEXT: Final = re.compile(_BACK.decode())
+# All but the carriage return also wipe what stands there, even where nothing is printed after them.
+_WIPES: Final = rb"\x1b\[2K|\x1b\[[01]?G|\x1b\[(?:1;1|1|;)?H|\x1b\[[23]J|\x1bc"
+_BACK: Final = re.compile(rb"\r|" + _WIPES)
+_WIPES_TEXT: Final = re.compile(_WIPES.decode())
 _SCREEN: Final = re.compile(rb"\x1b\[\?(?:[0-9;]*;)?(?:1049|1047|47)(?:;[0-9;]*)?([hl])")
 # A string sequence (OSC, DCS, PM, APC, SOS) ends with BEL, ST in 7 or 8 bits or a raw 0x9C byte; without an end, 4,096
 # characters of it are dropped, so that a program that never ends one loses no more than that.
@@ -149,7 +150,7 @@ def clean(raw: bytes) -> str:
     if not broken and b"\xc2" not in raw and len(raw.translate(None, _CONTROLS)) == len(raw):
         return text
     if "\x1b" in text or "\x9b" in text or "\x9d" in text or "\x90" in text:
-        text = _ESCAPES.sub("", _FORWARD.sub(" ", _BACK_TEXT.sub("\r", text)))
+        text = _ESCAPES.sub("", _FORWARD.sub(" ", _WIPES_TEXT.sub("\r\0", text)))
     if "\r" in text:
         text = _OVERWRITTEN.sub("", _ENDING_RETURNS.sub("", text))
     if "\b" in text:
@@ -171,6 +172,6 @@ def _backspaced(line: str) -> str:
 def _last_mark(line: bytes) -> int | None:
     """Where the last return to the start of the line begins."""
     last = None
-    for mark in _BACK_BYTES.finditer(line):
+    for mark in _BACK.finditer(line):
         last = mark.start()
     return last

@@ -107,8 +107,8 @@ class Child:
         except OSError:
             return None
 
-    async def put_down(self, first: int = signal.SIGHUP, patience: float = HANG_UP_PATIENCE) -> None:
-        """End it if it still runs: ``first``, ``patience`` seconds, then SIGHUP, then SIGKILL. Safe under cancellation.
+    async def put_down(self, first: int | None = None, patience: float = HANG_UP_PATIENCE) -> None:
+        """End it if it still runs: ``first`` if given, ``patience`` seconds, SIGHUP, SIGKILL. Safe under cancellation.
 
         The job in the foreground of its terminal goes with it. What it put in the background itself does not.
         """
@@ -117,7 +117,7 @@ class Child:
         groups = self._groups()
         steps = [(signal.SIGHUP, HANG_UP_PATIENCE), (signal.SIGKILL, HANG_UP_PATIENCE)]
         with anyio.CancelScope(shield=True):
-            for number, seconds in steps if first == signal.SIGHUP else [(first, patience), *steps]:
+            for number, seconds in steps if first in (None, signal.SIGHUP) else [(first, patience), *steps]:
                 if self.alive:
                     _signal_all(groups, number)
                     # A stopped one must go on to hear it.

@@ -32,7 +32,7 @@ _REATTACH: Final = 0.05
 _ASK_SIZE: Final = 0.2
 _END_PATIENCE: Final = 3.0
 """Seconds that a program has to end by itself after a signal to us was passed on to it."""
-_ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_ENDING: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 
 
 class Session:
@@ -204,7 +204,7 @@ class Session:
     async def _obey_signals(
         self, tasks: anyio.abc.TaskGroup, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED
     ) -> None:
-        numbers = [signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT, *_ENDING]
+        numbers = [signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT, *(signal.Signals[name] for name in _ENDING)]
         # What our parent had us ignore (nohup) stays ignored.
         heeded = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
         with anyio.open_signal_receiver(*heeded) as arrivals:

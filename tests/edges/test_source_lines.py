@@ -64,6 +64,7 @@ def test_no_control_character_but_tab_is_left(data: bytes) -> None:
         (b"\r 1%\r 2%\r done\n", [" done"]),
         (b"10%\x1b[2K\x1b[1Gdone\n", ["done"]),
         (b"10%\x1b[Gdone\n", ["done"]),
+        (b"wiped\x1b[2K\r\n", [""]),
         (b"\x1b[2J\x1b[3J\x1b[Hfresh\n", ["fresh"]),
         (b"\x1bcfresh\n", ["fresh"]),
         (b"red \x1b[31mERROR\x1b[0m db \x1b[1;38;5;196mdown\x1b[m\n", ["red ERROR db down"]),

@@ -8,9 +8,9 @@ from tocsin.edges.terminal.screen import Screen
 
 ROWS, COLUMNS = 6, 12
 NUMBER = st.sampled_from(["", "0", "1", "2", "3", "5", "40"])
-MOVES = st.builds(lambda n, final: f"\x1b[{n}{final}", NUMBER, st.sampled_from("ABCDEFGd"))
+# Terminals differ on what follows right after the last column was filled, so a step back comes first.
+MOVES = st.builds(lambda n, final: f"\b\x1b[{n}{final}", NUMBER, st.sampled_from("ABCDEFGd"))
 PLACES = st.builds(lambda r, c: f"\x1b[{r};{c}H", NUMBER, NUMBER)
-# Terminals differ on erasing right after the last column was filled, so a move comes first.
 ERASES = st.builds(
     lambda move, n, final: f"{move}\x1b[{n}{final}",
     st.one_of(PLACES, st.just("\x1b[D")),
@@ -21,7 +21,7 @@ CELLS = st.builds(
     lambda move, n, final: f"{move}\x1b[{n}{final}",
     st.one_of(PLACES, st.just("\x1b[D")),
     st.sampled_from(["", "1", "2", "3"]),
-    st.sampled_from("PX@"),
+    st.sampled_from("PX"),
 )
 WORDS = st.text("abcdefgh 0123456789.", min_size=1, max_size=9)
 WIDE = st.sampled_from(["é", "日本", "❯ ", "⠋"])
@@ -92,6 +92,10 @@ def test_a_scroll_region_keeps_the_rest() -> None:
     assert shown(b"\x1b[1;1Ha\r\nb\r\nc\r\nd\x1b[2;3r\x1b[2;1H\x1bMx") == ["a", "x", "b", "d", "", ""]
     assert shown(b"a\r\nb\r\nc\r\nd\x1b[2;1H\x1b[L") == ["a", "", "b", "c", "d", ""]
     assert shown(b"a\r\nb\r\nc\r\nd\x1b[2;1H\x1b[2M") == ["a", "d", "", "", "", ""]
+
+
+def test_inserted_cells_push_the_rest_out() -> None:
+    assert shown(b"abcdefghijkl\x1b[1;4H\x1b[2@XY\x1b[1;1H\x1b[P") == ["bcXYdefghij", "", "", "", "", ""]
 
 
 def test_long_strings_draw_nothing_and_are_not_kept() -> None:

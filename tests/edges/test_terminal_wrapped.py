@@ -294,6 +294,28 @@ def test_a_program_that_is_not_there_is_said_and_the_lane_dies() -> None:
     assert [type(fact).__name__ for fact in facts] == ["RecipientDied"]
 
 
+ON_WINDOWS = """
+import signal, sys
+import anyio, anyio.lowlevel, anyio.to_thread, asyncio, msgspec, wcwidth, socket, select, codecs, shutil
+sys.platform = "win32"
+sys.modules["termios"] = sys.modules["fcntl"] = None
+for name in ("SIGHUP", "SIGQUIT", "SIGWINCH", "SIGTSTP", "SIGCONT", "SIGKILL", "SIGSTOP", "SIGTTOU"):
+    delattr(signal, name)
+from tocsin.contracts.errors import BadInput
+from tocsin.edges.sinks.pty import PtySink
+from tocsin.edges.terminal.wrapped import WrappedTerminal
+try:
+    WrappedTerminal(["cmd"], lane="a", env={}, signal=print, clock=None)
+except BadInput as error:
+    print(error)
+"""
+
+
+def test_on_windows_the_import_works_and_the_use_is_refused_in_words() -> None:
+    got = subprocess.run([PYTHON, "-c", ON_WINDOWS], capture_output=True, text=True, check=False)
+    assert (got.stdout, got.stderr) == ("a wrapped terminal needs Linux or macOS; on Windows run it inside WSL\n", "")
+
+
 def test_no_descriptor_is_left_open() -> None:
     before = sorted(path.name for path in Path("/dev/fd").iterdir())
     for _ in range(3):

@@ -158,7 +158,8 @@ FACTS = st.one_of(
 )
 ANSWERS = st.sampled_from([Receipt(proof=Proof.OFFERED)] * 4 + [SinkBusy("locked"), NotNow("a draft"), SinkGone("closed")])
 TIMES = st.sampled_from([0, 1, 100, 149, 250, 500, 1_000, 2_000, 3_000, 10_000, 31_000, 61_000, 400_000, 1_900_000])
-STORIES = st.lists(
+CHAPTERS = st.one_of(EVENTS, EVENTS, st.lists(EVENTS, min_size=1, max_size=8), FACTS, TIMES, ANSWERS)
+STORIES = st.lists(CHAPTERS, min_size=20, max_size=60)
     st.one_of(EVENTS, EVENTS, st.lists(EVENTS, min_size=1, max_size=8), FACTS, TIMES, ANSWERS), min_size=20, max_size=60
 )
 
