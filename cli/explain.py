@@ -8,9 +8,9 @@ from typing import Final
 import click
 
 from ..contracts import wire
+from ..contracts.errors import Lost, NotFound
 from ..contracts.verdicts import Decision
 from ..edges.server.client import Client
-from ..edges.server.errors import Lost, NotFound
 from .asking import ask_all, asked, timeout_option, to_option
 from .words import clock, complain, for_programs, json_option, print_json, say, spoken, table
 

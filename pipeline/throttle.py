@@ -74,8 +74,9 @@ class Throttle(StageBase[Policy]):
     def tick(self, now: Instant, step: Step[Outcome]) -> None:
         """Propose what is ready."""
         while self._alarms and self._alarms[0][0] <= now:
-            _, name = heappop(self._alarms)
-            if lane := self._lanes.get(name):
+            at, name = heappop(self._alarms)
+            lane = self._lanes.get(name)
+            if lane is not None and lane.alarm_at == at:  # one passed over wakes nobody, or the lanes' order would hang on it
                 self._propose_if_ready(lane, now, step)
 
     def due(self) -> Instant | None:

@@ -7,13 +7,12 @@ from typing import Any, Final, Protocol, assert_never
 
 from ...contracts import wire
 from ...contracts.base import Record
-from ...contracts.errors import BadInput
+from ...contracts.errors import BadInput, NotFound
 from ...contracts.hooks import HookEvent
 from ...contracts.notices import Notice
 from ...contracts.signals import Paused, Resumed
 from ...contracts.status import Status
 from ...contracts.verdicts import Decision
-from .errors import NotFound
 
 FEED_PATIENCE: Final = 5.0
 """Seconds that a full line may keep a feed waiting before it is told to try again."""

@@ -8,11 +8,10 @@ from types import TracebackType
 from typing import Final, Self
 
 from ...contracts import wire
-from ...contracts.errors import NotRunning, TocsinError
+from ...contracts.errors import Lost, NotRunning, TimeLimit, TocsinError
 from ..clock import SteadyClock
 from ..ids import RandomIds
 from .batches import batches, packed
-from .errors import Lost, TimeLimit
 
 PATIENCE: Final = 15.0
 """Seconds for an answer, if nothing else is said: more than a line takes to answer by itself."""

@@ -3,7 +3,7 @@
 import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream
 
-from .errors import TooLong
+from ...contracts.errors import TooLong
 
 
 class Lines:

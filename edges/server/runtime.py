@@ -16,10 +16,9 @@ from typing import Final, Self
 import msgspec
 
 from ...contracts.base import Instant, Record
-from ...contracts.errors import BadInput, NameTaken
+from ...contracts.errors import BadInput, NameTaken, NotYours
 from ..clock import SteadyClock
 from ..ids import RandomIds
-from .errors import NotYours
 
 LONGEST_PATH: Final = 104
 """Bytes of a socket's path, its end mark included: what macOS allows."""

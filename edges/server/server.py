@@ -11,9 +11,8 @@ import anyio.to_thread
 from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskGroup, TaskStatus
 
 from ...contracts import wire
-from ...contracts.errors import TocsinError
+from ...contracts.errors import Busy, TocsinError, TooLong
 from .answers import Answers, Identity, Line
-from .errors import Busy, TooLong
 from .lines import Lines, write
 from .peer import is_ours
 from .runtime import Seat

@@ -15,6 +15,8 @@ LAST_LINES: Final = 60
 """Lines from the end of a block that its detail keeps."""
 WIDEST: Final = 1_000
 """Characters of one line that a detail keeps."""
+LOOKED_AT: Final = 2_000
+"""Characters of a line that decide whether it belongs to a block."""
 _LITTLE: Final = re.compile(r"^(?:code|errno|syscall|path|dest|command|signal|A complete log|stack)\b|^-?\d+$")
 RECORD: Final = re.compile(r"^ {1,2}(?:[○✓✔⨯⚠▲◯✗×] |(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) )")
 """Lines of their own that Next.js and others indent, though they belong to nothing above."""
@@ -89,6 +91,7 @@ class Block:
 
     def offer(self, line: str) -> Step:
         """Take the next line if it belongs: ``OVER`` says that it does not, ``LAST`` that the block is whole with it."""
+        line = line[:LOOKED_AT]
         step = self.step(line)
         if step is Step.ASIDE and len(self.aside) < ASIDE_LINES:
             self.aside.append(line)

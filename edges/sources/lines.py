@@ -4,6 +4,7 @@ A line feed ends a line and every escape sequence with it, so each line is clean
 ends at its own line. Only the raw bytes since the last line feed are kept between two calls, and their number is bounded.
 """
 
+import codecs
 import re
 from typing import Final
 
@@ -24,6 +25,7 @@ _ESCAPES: Final = re.compile(
     "|\x1b[ -/]+[0-~]?"
     "|\x1b[0-~]"
 )
+_COLOURS: Final = re.compile("\x1b\\[[0-9;]*m")
 _FORWARD: Final = re.compile("\x1b\\[[0-9]*C")
 _CONTROLS: Final = bytes(code for code in (*range(32), 127) if code not in (9, 10))
 _CONTROL_TEXT: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
@@ -31,6 +33,20 @@ _OVERWRITTEN: Final = re.compile("^[^\n]*\r", re.MULTILINE)
 _ENDING_RETURNS: Final = re.compile("\r+(?=\n)")
 # The longest mark above is shorter than this: enough of dropped bytes to know a mark that two reads share.
 _MARK: Final = 24
+
+
+_RAW_END: Final = "\udc9c"
+_KEPT_END: Final = "tocsin.raw_string_terminator"
+
+
+def _replaced(error: UnicodeError) -> tuple[str, int]:
+    """A raw 0x9C byte may end a string sequence, so it stays itself; each other broken piece is one replacement character."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return (_RAW_END if error.object[error.start] == 0x9C else "\ufffd"), error.end
+
+
+codecs.register_error(_KEPT_END, _replaced)
 
 
 class Lines:
@@ -146,9 +162,12 @@ def clean(raw: bytes) -> str:
     try:
         text, broken = raw.decode(), False
     except UnicodeDecodeError:
-        text, broken = raw.decode("utf-8", "surrogateescape"), True
+        text, broken = raw.decode("utf-8", _KEPT_END), True
     if not broken and b"\xc2" not in raw and len(raw.translate(None, _CONTROLS)) == len(raw):
         return text
+    # Colours are nearly all there is; without them, the slower search below has seldom anything to do.
+    if "\x1b" in text:
+        text = _COLOURS.sub("", text)
     if "\x1b" in text or "\x9b" in text or "\x9d" in text or "\x90" in text:
         text = _ESCAPES.sub("", _FORWARD.sub(" ", _WIPES_TEXT.sub("\r\0", text)))
     if "\r" in text:
@@ -156,7 +175,7 @@ def clean(raw: bytes) -> str:
     if "\b" in text:
         text = "\n".join(map(_backspaced, text.split("\n")))
     text = _CONTROL_TEXT.sub("", text)
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if broken else text
+    return text.replace(_RAW_END, "\ufffd") if broken else text
 
 
 def _backspaced(line: str) -> str:

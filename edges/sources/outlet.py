@@ -29,6 +29,10 @@ class Outlet:
         self.name: Final = name
         self._target = target
         self._target_fd = _descriptor(target)
+        self._writable = select.poll()
+        if self._target_fd is not None:
+            target.flush()
+            self._writable.register(self._target_fd, select.POLLOUT)
         self._terminal = terminal
         self._reading, self.child = pty.openpty() if terminal else os.pipe()
         self._open = True
@@ -72,9 +76,13 @@ class Outlet:
             return
         rest = memoryview(data)
         while rest:
-            if not select.select((), (self._target_fd,), (), 0)[1]:
+            if not self._writable.poll(0):
                 await anyio.wait_writable(self._target_fd)
-            rest = rest[os.write(self._target_fd, rest[:_SURE]) :]
+            try:
+                rest = rest[os.write(self._target_fd, rest[:_SURE]) :]
+            except BlockingIOError:
+                # Whoever shares the target with us may have made it non-blocking, and may have filled it meanwhile.
+                continue
 
     def close(self) -> None:
         """Close our end: what the command writes from here on fails, as it would in a shell."""

@@ -146,12 +146,12 @@ class _Watch:
                 await outlet.write(data)
             except (BrokenPipeError, ConnectionResetError):
                 outlet.close()
-            self._note(outlet.name, data)
+            self._remember(data)
             self._feeding.put(self._reader.read(outlet.name, data, self._clock.now()))
             self._due_changed.set()
 
-    def _note(self, name: str, data: bytes) -> None:
-        del name
+    def _remember(self, data: bytes) -> None:
+        """The last output, of both streams as it came, for the case that the end is bad."""
         self._last += data
         if len(self._last) > 2 * _REMEMBERED:
             del self._last[:-_REMEMBERED]

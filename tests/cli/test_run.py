@@ -156,6 +156,18 @@ def test_settings_reach_the_line(here) -> None:
         assert "line two" not in block
 
 
+def test_an_observer_sees_what_was_typed(here) -> None:
+    out = here.place / "deliveries.jsonl"
+    with here.agent("composer", options=["--observe", f"stream:{out}"]) as terminal:
+        until(lambda: here.tocsin("feed", "--to", "dev", "--user", "hello there")[0] == 0, "the recipient")
+        (block,) = terminal.submitted(1)
+        until(lambda: out.exists() and out.read_text().endswith("\n"), "the observer")
+        assert json.loads(out.read_text())["text"] == block
+    code, _, err = here.tocsin("run", "--observe", "smoke:signal", "--", "true")
+    assert code == 2
+    assert err == "tocsin: there is no sink called 'smoke'; there are: command, inbox, pty, stream\n"
+
+
 def test_a_name_that_can_not_be_one_is_refused_in_words(here) -> None:
     for name in ("", " a", "a\x1bb", b"\xff"):
         code, out, err = here.tocsin("run", "--as", name, "--", "true")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.edges.server.errors import TooLong
+from tocsin.contracts.errors import TooLong
 from tocsin.edges.server.lines import Lines
 
 

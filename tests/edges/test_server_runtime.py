@@ -15,10 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin import BadInput
-from tocsin.contracts.errors import NameTaken, NoRecipient
+from tocsin.contracts.errors import NameTaken, NoRecipient, NotYours
 from tocsin.edges.server import runtime
 from tocsin.edges.server.directory import answers, living, meant, present
-from tocsin.edges.server.errors import NotYours
 from tocsin.edges.server.runtime import LONGEST_PATH, Seat, runtime_directory, secured, socket_path
 
 _serving = runpy.run_path(str(Path(__file__).parent / "serving.py"))

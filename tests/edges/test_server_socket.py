@@ -15,11 +15,10 @@ import pytest
 
 from tocsin import BadInput, Event, Settings, SinkGone
 from tocsin.contracts import wire
-from tocsin.contracts.errors import Backpressure, NotRunning
+from tocsin.contracts.errors import Backpressure, Lost, NotFound, NotRunning, TimeLimit
 from tocsin.contracts.signals import ProcessExited, TurnStarted
 from tocsin.edges.server import peer, server
 from tocsin.edges.server.client import Client
-from tocsin.edges.server.errors import Lost, NotFound, TimeLimit
 from tocsin.pipeline.record import Policy as RecordPolicy
 from tocsin.pipeline.throttle import Policy as ThrottlePolicy
 

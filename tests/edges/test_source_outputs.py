@@ -6,6 +6,7 @@
 from functools import cache
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -79,6 +80,18 @@ def test_a_healthy_tool_gives_no_event(output: Path) -> None:
 def test_findings_do_not_depend_on_the_cuts_between_reads(output: Path, cuts: list[int]) -> None:
     data = output.read_bytes()
     assert findings(data, cuts) == findings(data)
+
+
+ANY_LINE = sorted({line for output in (*FAILING, *HEALTHY) for line in output.read_bytes().split(b"\n")})
+
+
+@given(st.lists(st.sampled_from(ANY_LINE) | st.binary(max_size=60), max_size=60), st.integers(1, 500))
+@settings(deadline=None, max_examples=80)
+def test_a_reader_survives_any_mixture_of_lines_and_what_it_tells_is_an_event(lines: list[bytes], cut: int) -> None:
+    for finding in findings(b"\n".join(lines), [cut]):
+        if isinstance(finding, Event):
+            assert finding.text.strip()
+            assert msgspec.json.decode(msgspec.json.encode(finding), type=Event) == finding
 
 
 @pytest.mark.parametrize("output", FAILING, ids=lambda path: path.stem)

@@ -342,6 +342,17 @@ def test_a_closed_lane_leaves_nothing_behind_and_its_name_starts_anew() -> None:
     assert world.feed(error(to="dev")).after(1_000).told() == [(250, ["boom"])]
 
 
+@pytest.mark.parametrize("traffic", ["event", "notice", "mail", "return", "user"])
+def test_when_a_recipient_dies_what_waits_for_it_ends_as_its_class_says(traffic: str) -> None:
+    world = World("dev", "god", typing=True).feed(TurnStarted(lane="dev"), Event(text="x", to="dev", traffic=traffic, id="m1"))
+    world.after(5_000).feed(RecipientDied(lane="dev")).after(1_000)
+    ends = {"event": "drop_dead", "notice": "drop_dead", "mail": "refuse", "user": "dead_letter"}
+    assert world.tree.status().dropped == ({ends[traffic]: 1} if traffic in ends else {})
+    assert world.told("god") == ([(5_000, ["x"])] if traffic == "mail" else [])
+    assert (world.lane().depth, world.lane().waits_for) == ((1, "recipient_dead") if traffic == "return" else (0, ""))
+    assert world.told("dev") == []
+
+
 def test_while_a_sink_is_busy_its_lane_has_one_delivery_under_way_and_an_error_is_not_lost_for_it() -> None:
     world = World(deaf=True).feed(*(warning(f"no {word(n)} here") for n in range(50))).after(3_000)
     world.feed(error("the error")).after(10_000)

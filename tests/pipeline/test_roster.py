@@ -1,8 +1,13 @@
 """Roster: the stages in their one order, and a section of settings for each, with the numbers of the specification."""
 
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
 import msgspec
 import pytest
 
+import tocsin
 from tocsin.contracts.verdicts import Stage
 from tocsin.pipeline.roster import ROSTER, Settings
 
@@ -37,6 +42,20 @@ def test_the_defaults_are_those_of_the_specification() -> None:
     assert (made.defer.timing.active_bytes, made.defer.timing.idle_after, made.defer.timing.retries) == (10, 2_000, 5)
     assert made.defer.timing.turn_limit == 30 * 60_000
     assert made.fanout.layout.cap == 10_000
+
+
+def every_setting(section: type[msgspec.Struct]) -> Iterator[str]:
+    for field in msgspec.structs.fields(section):
+        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
+            yield from every_setting(field.type)
+        yield field.name
+
+
+@pytest.mark.parametrize("name", sorted(set(every_setting(Settings))))
+def test_no_setting_is_taken_and_ignored(name: str) -> None:
+    root = Path(tocsin.__file__).parent
+    sources = [path.read_text(encoding="utf-8") for room in ("pipeline", "actors") for path in (root / room).glob("*.py")]
+    assert any(re.search(rf"(policy|timing|settings|intake|layout|self|backoff)\.{name}\b", source) for source in sources)
 
 
 def test_no_settings_are_the_defaults() -> None:

@@ -1,0 +1,240 @@
+"""Tmux: real programs on real screens, the same one bare and wrapped side by side, in a server that is the test's alone."""
+
+import json
+import os
+import re
+import runpy
+import shutil
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+_processes = runpy.run_path(str(Path(__file__).parents[1] / "cli" / "processes.py"))
+world, until, argv = (_processes[name] for name in ("world", "until", "argv"))
+
+COLUMNS, ROWS = 110, 24
+_PLAIN = {
+    "TERM": "screen-256color",
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C.UTF-8",
+    "PS1": "ready$ ",
+    "HISTFILESIZE": "1000",
+    "HISTTIMEFORMAT": "",
+    "SAVEHIST": "1000",
+    "NODE_REPL_HISTORY": "",
+    "PYTHON_COLORS": "0",
+    "SHELL": "/bin/sh",
+}
+
+_SETTINGS = """
+set -g remain-on-exit on
+set -g remain-on-exit-format ''
+set -g default-terminal screen-256color
+set -g escape-time 0
+"""
+"""A window keeps the last words of a program that has ended."""
+
+
+def need(*commands):
+    """Skip the test where a command is not installed; a continuous integration has to have it."""
+    missing = [command for command in commands if shutil.which(command) is None]
+    if missing and os.environ.get("CI"):
+        pytest.fail(f"not installed: {', '.join(missing)}")
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+
+
+@contextmanager
+def tmux():
+    """A server without anybody's configuration, in a short path; it and all that runs in it end with the block."""
+    need("tmux")
+    with world() as here:
+        server = Server(here)
+        try:
+            yield server
+        finally:
+            server.kill()
+
+
+class Server:
+    """One tmux server with a screen for each program started in it."""
+
+    def __init__(self, here):
+        self.here = here
+        self._name = f"tocsin-{os.getpid()}"
+        self._settings = here.place / "tmux.conf"
+        self._settings.write_text(_SETTINGS)
+        hidden = ("TMUX", "TMUX_PANE", "LESS", "LESSOPEN", "LS_COLORS", "VIMINIT", "PROMPT_COMMAND", "PYTHONSTARTUP", "INPUTRC")
+        self._environ = {name: value for name, value in here.environ.items() if name not in hidden} | _PLAIN
+        self._environ |= {"XDG_RUNTIME_DIR": str(here.place), "TMUX_TMPDIR": str(here.place), "INPUTRC": "/dev/null"}
+
+    def __call__(self, *words):
+        done = subprocess.run(
+            ["tmux", "-L", self._name, "-f", str(self._settings), *words],
+            capture_output=True, env=self._environ, text=True, timeout=30, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, (words, done.stderr)
+        return done.stdout
+
+    def kill(self):
+        """End the server; it hangs up what still runs."""
+        subprocess.run(["tmux", "-L", self._name, "kill-server"], capture_output=True, env=self._environ, check=False)
+
+    def screen(self, name, program, files=None):
+        """A program in a session of this name."""
+        return Screen(self, name, program, files or {})
+
+    def bare(self, *program, files=None):
+        """The program alone."""
+        return self.screen("bare", program, files)
+
+    def wrapped(self, *program, files=None):
+        """The program in ``tocsin run --as dev``, which tells an observer what it types."""
+        options = ["--as", "dev", "--idle-after", "100", "--observe", f"stream:{self.here.place / 'typed.jsonl'}"]
+        return self.screen("wrapped", argv("run", *options, "--", *program), files)
+
+    def both(self, *program, files=None):
+        """The program bare and wrapped, to be given the same keys."""
+        return Pair(self.bare(*program, files=files), self.wrapped(*program, files=files))
+
+    def feed(self, *words, stdin=""):
+        """``tocsin feed --to dev``, once dev is there."""
+        until(lambda: self.here.tocsin("feed", "--to", "dev", "--quiet", *words, stdin=stdin)[0] == 0, "the recipient")
+
+    def lane(self):
+        """What ``tocsin status`` says of dev."""
+        return self.here.status()["lanes"][0]
+
+    def typed(self, count):
+        """Wait until so many blocks were delivered, and nothing is pending any more; the blocks."""
+        until(lambda: self.lane()["delivered"] >= count, lambda: f"{count} delivered: {self.lane()}")
+        lane = self.lane()
+        assert (lane["delivered"], lane["depth"]) == (count, 0)
+        told = self.here.place / "typed.jsonl"
+        until(lambda: told.exists() and told.read_text().count("\n") >= count, "the observer")
+        return [json.loads(line)["text"] for line in told.read_text().splitlines()]
+
+    def kept(self, recipient, reason):
+        """Wait until dev's line is kept, and is so for this reason."""
+
+        def is_kept():
+            lane = self.lane()
+            return (lane["recipient"], lane["waits_for"], lane["depth"]) == (recipient, reason, 1)
+
+        until(is_kept, lambda: f"{recipient}, {reason}: {self.lane()}")
+
+
+class Screen:
+    """One program in a tmux session; its home holds ``files``, and nobody else's."""
+
+    def __init__(self, server, name, program, files):
+        self._server = server
+        self._name = name
+        self.home = server.here.place / name
+        self.home.mkdir()
+        for file, text in files.items():
+            (self.home / file).write_text(text)
+            (self.home / file).chmod(0o755)
+        path = f"{self.home}{os.pathsep}{os.environ['PATH']}"
+        given = {"HOME": str(self.home), "HISTFILE": str(self.home / "history"), "PATH": path}
+        options = [word for key, value in given.items() for word in ("-e", f"{key}={value}")]
+        size = ["-x", str(COLUMNS), "-y", str(ROWS)]
+        server("new-session", "-d", "-s", name, *size, "-c", str(self.home), *options, "--", *map(str, program))
+
+    def keys(self, *keys):
+        """A person presses keys, named as tmux names them; a word that is no key is typed letter by letter."""
+        self._server("send-keys", "-t", self._name, *keys)
+
+    def resize(self, columns, rows):
+        """A person changes the size of the window."""
+        self._server("resize-window", "-t", self._name, "-x", str(columns), "-y", str(rows))
+
+    def text(self):
+        """What is shown, without what is not: no colours, no empty rows at the end."""
+        return self._server("capture-pane", "-p", "-t", self._name).rstrip("\n")
+
+    def all_text(self):
+        """What is shown and what scrolled away; wrapped rows are joined."""
+        return self._server("capture-pane", "-p", "-J", "-S", "-", "-t", self._name).rstrip("\n")
+
+    def state(self):
+        """All that a person sees: text with colours, the cursor, whose screen it is, and whether keys and mouse are taken."""
+        return self._server("capture-pane", "-p", "-e", "-t", self._name) + self._server(
+            "display-message", "-p", "-t", self._name, _SEEN
+        )
+
+    def foreground(self):
+        """The names of what is in the foreground of its terminal, and of the terminals in that."""
+        top = int(self._server("display-message", "-p", "-t", self._name, "#{pane_pid}"))
+        listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat=,comm="], capture_output=True, text=True, check=True).stdout
+        rows = [line.split(None, 3) for line in listed.splitlines()]
+        ours, names = {top}, []
+        for pid, parent, state, name in sorted(rows, key=lambda row: int(row[0])):
+            if int(parent) in ours:
+                ours.add(int(pid))
+                names += [Path(name).name] if "+" in state and "T" not in state else []
+        return names
+
+    def sees(self, text):
+        """Wait until it is shown."""
+        return until(lambda: text in self.text(), lambda: f"{text!r} on the screen:\n{self.text()}")
+
+    def ends(self):
+        """The exit status (or the signal that killed it), once it has ended."""
+        said = ["display-message", "-p", "-t", self._name, "#{pane_dead_status},#{pane_dead_signal}"]
+        over = until(lambda: self._server(*said).strip().strip(","), lambda: f"the end of:\n{self.text()}")
+        return int(over)
+
+
+_SEEN = " ".join(
+    f"{name}=#{{{name}}}"
+    for name in ["pane_width", "pane_height", "cursor_x", "cursor_y", "cursor_flag", "alternate_on", "insert_flag", "keypad_cursor_flag", "keypad_flag", "mouse_any_flag", "origin_flag", "wrap_flag", "scroll_region_upper", "scroll_region_lower", "history_size"]
+)
+
+
+class Pair:
+    """The same program twice, given the same keys; what each shows has to come out the same."""
+
+    def __init__(self, bare, wrapped):
+        self.bare = bare
+        self.wrapped = wrapped
+        self.mask = lambda state: state
+
+    def keys(self, *keys):
+        """The same keys to both."""
+        self.bare.keys(*keys)
+        self.wrapped.keys(*keys)
+
+    def resize(self, columns, rows):
+        """The same new size to both."""
+        self.bare.resize(columns, rows)
+        self.wrapped.resize(columns, rows)
+
+    def at_work(self, name):
+        """Wait until a program of this name is in the foreground of a terminal, under both: then keys are its own."""
+        for screen in (self.bare, self.wrapped):
+            until(lambda at=screen: name in at.foreground(), lambda at=screen: f"{name} at work:\n{at.text()}")
+
+    def show(self, *marks):
+        """Wait until both show all the marks, and show the same."""
+
+        def alike():
+            bare, wrapped = self.mask(self.bare.state()), self.mask(self.wrapped.state())
+            return bare == wrapped and all(mark in bare for mark in marks)
+
+        until(alike, self._unlike)
+
+    def end(self, code):
+        """Both end with this status, and leave the same behind."""
+        assert (self.bare.ends(), self.wrapped.ends()) == (code, code)
+        self.show()
+
+    def _unlike(self):
+        return f"the same on both screens:\n{self.mask(self.bare.state())}\n---- wrapped:\n{self.mask(self.wrapped.state())}"
+
+
+def without_numbers(state):
+    """Numbers and the room they take are masked: for what counts and measures."""
+    return re.sub(r"[ \d.]+", " ", state)
