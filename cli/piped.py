@@ -12,8 +12,8 @@ from ..contracts.errors import BadInput
 from ..contracts.events import Event
 from ..contracts.ports import Clock
 from ..contracts.wire import LONGEST_LINE, Item, read_item
+from ..edges.sources.followed import POLLED_EVERY, Followed
 from ..edges.sources.lines import Lines
-from ..edges.sources.stream import POLLED_EVERY, Followed
 from ..edges.terminal.streams import Inlet
 
 
