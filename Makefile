@@ -47,7 +47,7 @@ bench: setup ## measure, and print figure, goal and what was reached
 	$(BIN)/python benchmarks/run.py
 
 docs: setup ## make the generated parts of the documentation again
-	$(BIN)/python -m tocsin.edges.sources.catalogue_table
+	$(BIN)/python -m tocsin.edges.sources.catalogue_table > docs/catalogue.md
 
 clean: ## remove what was built
 	rm -rf $(VENV) $(CHECK) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

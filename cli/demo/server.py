@@ -32,6 +32,7 @@ def script() -> Iterator[Line]:
             0.03,
             f"10:14:{nth:02} AM [vite] http proxy error: /api/items?page={nth}\nError: connect ECONNREFUSED 127.0.0.1:8000",
         )
+    yield 0.1, "loading shop.models"
     yield 0.1, '  File "/srv/shop/models.py", line 12\n    class Item(:\n               ^\nSyntaxError: invalid syntax'
     yield 1.2, "[vite] server restarted."
     yield from _healthy(4)
