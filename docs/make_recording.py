@@ -40,10 +40,9 @@ def record() -> list[Event]:
         environment = {**os.environ, "XDG_RUNTIME_DIR": place, "XDG_STATE_HOME": place, "TERM": "xterm-256color", "PS1": "$ "}
         tmux = ["tmux", "-L", f"tocsin-recording-{os.getpid()}", "-f", "/dev/null"]
         python = sys.executable
-        agent = f"{python} -m tocsin run --as dev -- {python} -m tocsin.cli.demo.agent 8"
-        server = (
-            f"sleep 1; {python} -m tocsin watch --scope shop --to dev --quiet -- {python} -m tocsin.cli.demo.server; sleep 9"
-        )
+        agent = f"echo '$ tocsin run --as dev -- agent'; exec {python} -m tocsin run --as dev -- {python} -m tocsin.cli.demo.agent 8"
+        watch = f"{python} -m tocsin watch --scope shop --to dev --quiet -- {python} -m tocsin.cli.demo.server"
+        server = f"sleep 1; echo '$ tocsin watch --to dev -- server'; {watch}; sleep 9"
         start = [*tmux, "new-session", "-d", "-x", str(COLUMNS), "-y", str(ROWS), agent]
         options = ["set", "-g", "status", "off", ";", "set", "-g", "pane-border-style", "fg=brightblack"]
         subprocess.run([*start, ";", *options, ";", "split-window", "-h", "-l", "44%", server], env=environment, check=True)
