@@ -40,7 +40,8 @@ def record() -> list[Event]:
         environment = {**os.environ, "XDG_RUNTIME_DIR": place, "XDG_STATE_HOME": place, "TERM": "xterm-256color", "PS1": "$ "}
         tmux = ["tmux", "-L", f"tocsin-recording-{os.getpid()}", "-f", "/dev/null"]
         python = sys.executable
-        agent = f"echo '$ tocsin run --as dev -- agent'; exec {python} -m tocsin run --as dev -- {python} -m tocsin.cli.demo.agent 8"
+        run = f"{python} -m tocsin run --as dev -- {python} -m tocsin.cli.demo.agent 8"
+        agent = f"echo '$ tocsin run --as dev -- agent'; exec {run}"
         watch = f"{python} -m tocsin watch --scope shop --to dev --quiet -- {python} -m tocsin.cli.demo.server"
         server = f"sleep 1; echo '$ tocsin watch --to dev -- server'; {watch}; sleep 9"
         start = [*tmux, "new-session", "-d", "-x", str(COLUMNS), "-y", str(ROWS), agent]
