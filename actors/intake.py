@@ -191,19 +191,21 @@ class IntakeActor(LineActor):
             self.actor_ref.tell(Drain())
 
     def _send(self, chunk: Iterable[Run | Fed]) -> None:
-        """Runs go together; words too, but for the signals among them, which stand where they stood."""
+        """All runs go together, and all words, but for the signals among them, which stand where they stood."""
         words: Run = []
+        run: Run = []
         for item in chunk:
-            if isinstance(item, Event):
-                words.append(item)
-                continue
-            self._send_events(words)
-            words = []
             if isinstance(item, list):
-                self._send_events(item)
+                run += item
+            elif isinstance(item, Event):
+                words.append(item)
             else:
+                self._send_events(words)
+                self._send_events(run)
+                words, run = [], []
                 self._send_signal(item)
         self._send_events(words)
+        self._send_events(run)
 
     def _send_events(self, run: Run) -> None:
         if run:

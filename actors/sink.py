@@ -48,7 +48,8 @@ class SinkActor(LineActor):
     def __init__(self, dispatcher: Dispatcher, supervisor: Supervisor, courier: Courier, spill: Sink | None) -> None:
         super().__init__(dispatcher, supervisor)
         self._courier, self._spill = courier, spill
-        self._sinks: dict[str, Sink | Shelf] = {}
+        self._sinks: dict[str, Sink] = {}
+        self._shelves: dict[str, Shelf] = {}
         self._observers: dict[str, _Observer] = {}
 
     def on_receive(self, message: Any) -> Any:
@@ -62,9 +63,10 @@ class SinkActor(LineActor):
             case _Done():
                 self._next(message.observer)
             case OpenLane():
-                self._sinks[message.spec.name] = message.sink
+                self._open(message)
             case CloseLane():
                 self._sinks.pop(message.name, None)
+                self._shelves.pop(message.name, None)
             case Observe():
                 self._observers[message.name] = _Observer(message.sink)
             case Look(what="busy"):
@@ -72,6 +74,13 @@ class SinkActor(LineActor):
             case Look():
                 return {name: observer.missed for name, observer in self._observers.items()}
         return None
+
+    def _open(self, lane: OpenLane) -> None:
+        """What kind of sink it is is asked once: the question costs more than all else that is done here for a delivery."""
+        if isinstance(lane.sink, Shelf):
+            self._shelves[lane.spec.name] = lane.sink
+        else:
+            self._sinks[lane.spec.name] = lane.sink
 
     def _send(self, delivery: Delivery) -> None:
         """What was cut is on file before anybody reads where it is."""
@@ -81,13 +90,12 @@ class SinkActor(LineActor):
             self._write(delivery)
 
     def _write(self, delivery: Delivery) -> None:
-        sink = self._sinks.get(delivery.lane)
-        if sink is None:
-            self._answer(delivery, SinkGone(f"the lane {delivery.lane!r} has been closed"))
-        elif isinstance(sink, Shelf):
-            self._answer(delivery, attempt(partial(sink.put, delivery)))
-        else:
+        if (shelf := self._shelves.get(delivery.lane)) is not None:
+            self._answer(delivery, attempt(partial(shelf.put, delivery)))
+        elif (sink := self._sinks.get(delivery.lane)) is not None:
             self._courier.carry(sink, delivery, partial(self._answer, delivery))
+        else:
+            self._answer(delivery, SinkGone(f"the lane {delivery.lane!r} has been closed"))
 
     def _answer(self, delivery: Delivery, outcome: object) -> None:
         """What is neither a receipt nor an error proves nothing: not tried again, since it may have been written."""

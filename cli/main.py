@@ -20,6 +20,7 @@ EXIT_CODES: Final[dict[str, int]] = {
     "not_yours": 5,
     "recipient_dead": 5,
     "not_running": 6,
+    "lost": 6,
     "backpressure": 6,
     "busy": 6,
     "sink_busy": 6,

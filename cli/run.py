@@ -1,6 +1,7 @@
 """``tocsin run``: an agent in a wrapped terminal, with a line, a socket, and notices typed when it is idle."""
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,8 @@ from .words import complain, one_line, plural, spoken, wait_until
 
 SILENT_START: Final = 5.0
 """Seconds after which a program that has printed nothing is taken to be one that prints nothing."""
+SWITCH_INTERVAL: Final = 0.0005
+"""Seconds: the stages' thread must not wait for a busy neighbour's turn to end. A library leaves this to its program."""
 _ROW_PERIOD: Final = 0.5
 _GRACE: Final = 2.0
 
@@ -70,6 +73,7 @@ def run(
     if idle_after is not None:
         flags = {**flags, "defer.timing.idle_after": str(idle_after)}
     settings = load(flags=flags).settings
+    sys.setswitchinterval(SWITCH_INTERVAL)
     opened = {text: open_sink(text) for text in observers}
     seat = take_seat(runtime_directory(), name, command)
     try:

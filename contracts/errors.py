@@ -113,3 +113,5 @@ class TimeLimit(TocsinError):
 
 class Lost(NotRunning):
     """The connection ended before the answer: whether the request was carried out is not known."""
+
+    code = "lost"

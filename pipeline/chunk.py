@@ -119,9 +119,6 @@ class Chunk:
             self._touch(here, episode, notice)
             episode.last_at, episode.gone = self._now, False
             self._folded.append(notice)
-        elif episode.last_at < 0:  # it was lost, so nobody was told
-            episode.open(notice, self._now)
-            self._pass(here, notice, Verdict.PASS, Reason.FIRST)
         else:
             episode.since += 1
             self._rule(Verdict.FOLD, Reason.NOT_REARMED if notice.event.traffic == "notice" else Reason.SAME_ID, notice)

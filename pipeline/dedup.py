@@ -56,10 +56,7 @@ class Dedup(StageBase[Policy]):
 
     def lost(self, lane: str, fingerprints: Iterable[str]) -> None:
         """These were evicted, dropped or failed: never told, so their next occurrence passes."""
-        known = self._episodes.known(lane)
-        for fingerprint in fingerprints:
-            if episode := known.get(fingerprint):
-                episode.lose()
+        self._episodes.lose(lane, fingerprints)
 
     def rearm(self, lane: str, fingerprint: str) -> bool:
         """The condition is gone: the same notice may be told again. True if it had been told.

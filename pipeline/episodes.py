@@ -1,6 +1,7 @@
 """Episodes: the bounded memory of what was told, one table a lane."""
 
 from collections import deque
+from collections.abc import Iterable
 
 import msgspec
 
@@ -9,8 +10,11 @@ from ..contracts.notices import TEXTS_KEPT, Fold, Notice
 from ..contracts.severity import Severity
 from .stage import NEVER
 
+_SPARE = 256
+"""Places in a ring that may be taken by episodes that are gone, before they are cleared away."""
 
-class Episode(msgspec.Struct):
+
+class Episode(msgspec.Struct, gc=False):
     """A run of the same notice. ``pending``: it passed and is not told yet; repeats count onto the pending entry."""
 
     fingerprint: str
@@ -45,10 +49,6 @@ class Episode(msgspec.Struct):
         """Tell again of an episode that lasts."""
         self.severity = max(self.severity, notice.severity)
         self.pending, self.since, self.last_at, self.text, self.remind_at = True, 0, now, notice.event.text, NEVER
-
-    def lose(self) -> None:
-        """It was never told: the next occurrence is news."""
-        self.pending, self.last_at = False, Instant(-NEVER)
 
     def note(self, text: str) -> None:
         """Remember a text that differs; one more than ``TEXTS_KEPT`` are enough to know that not all are known."""
@@ -99,6 +99,17 @@ class Episodes:
         table.known[episode.fingerprint] = episode
         table.ring.append(episode)
         self._count += 1
+
+    def lose(self, lane: str, fingerprints: Iterable[str]) -> None:
+        """These were never told: the next occurrence of each is news, so nothing of them is kept."""
+        if (table := self._tables.get(lane)) is None:
+            return
+        before, pop = len(table.known), table.known.pop
+        for fingerprint in fingerprints:
+            pop(fingerprint, None)
+        self._count -= before - len(table.known)
+        if len(table.ring) > 2 * len(table.known) + _SPARE:
+            table.ring = deque(episode for episode in table.ring if table.known.get(episode.fingerprint) is episode)
 
     def forget(self, lane: str, fingerprint: str) -> bool:
         """Drop one episode. True if there was one."""

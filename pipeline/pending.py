@@ -51,9 +51,10 @@ class Pending(msgspec.Struct):
         self.last_at = max(self.last_at, fold.last_at)
         self.severity = max(self.severity, fold.severity)
         self.cleared = False
-        texts = dict.fromkeys((*self.texts, *fold.texts))
-        self.all_texts = self.all_texts and len(texts) <= TEXTS_KEPT
-        self.texts = tuple(texts)[:TEXTS_KEPT]
+        if fold.texts:
+            texts = dict.fromkeys((*self.texts, *fold.texts))
+            self.all_texts = self.all_texts and len(texts) <= TEXTS_KEPT
+            self.texts = tuple(texts)[:TEXTS_KEPT]
 
     def proposed(self) -> Proposed:
         """It as it stands now."""

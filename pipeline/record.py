@@ -11,6 +11,7 @@ from ..contracts.notices import Notice, notice_id
 from ..contracts.verdicts import DROPS, Decision, Ruling, Stage, Verdict
 
 _source = attrgetter("event.source")
+_lane = attrgetter("lane")
 
 
 class Policy(Inbound, frozen=True, kw_only=True):
@@ -114,7 +115,7 @@ class Record:
         return [d for d in self.decisions() if d.id == what or (len(what) >= 8 and d.fingerprint.startswith(what))]
 
     def _count_lanes(self, ruling: Ruling) -> None:
-        lanes = Counter(notice.lane for notice in ruling.notices)
+        lanes = Counter(map(_lane, ruling.notices))
         for lane, number in lanes.items():
             self._lanes.setdefault(lane, Counter())[ruling.verdict] += number
 

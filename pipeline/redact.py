@@ -19,7 +19,7 @@ _SHAPES = (
 _PAIRS = (
     r"(?P<word>authorization:\s*(?:bearer|basic)\s+)[^\s\"']+",
     r"(?P<url>\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,100}:)[^\s@/]{1,200}(?=@)",
-    r"(?P<name>\b[\w-]{0,40}(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)\b[\"']?\s{0,3}[=:]\s{0,3}[\"']?)"
+    r"(?P<name>(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)\b[\"']?\s{0,3}[=:]\s{0,3}[\"']?)"
     r"(?!\s|\[masked\]|null\b|none\b|true\b|false\b|undefined\b)[^\s\"',;&)]{6,}",
 )
 _SECRET = re.compile("|".join(f"(?:{shape})" for shape in _SHAPES))

@@ -52,9 +52,11 @@ def render(
     findings = [entry for entry in entries if entry not in words]
     head = _head(entries, delivery, overdue=overdue)
     tail = _tail(suppressed)
-    whole = _join(head, [_entry(entry, policy, whole=True) for entry in (*words, *findings)], tail)
     shown = _join(head, [_entry(entry, policy, whole=False) for entry in (*words, *findings)], tail)
-    if len(shown) <= policy.cap and shown == whole:
+    if len(shown) <= policy.cap and all(entry.detail.count("\n") < policy.detail_lines for entry in findings):
+        return Block(shown, "")
+    whole = _join(head, [_entry(entry, policy, whole=True) for entry in (*words, *findings)], tail)
+    if len(whole) <= policy.cap and shown == whole:
         return Block(shown, "")
     return Block(_cut(head, (*words, *findings), tail, policy, spill_path), whole)
 

@@ -7,11 +7,12 @@ _ESC: Final = b"\x1b"
 _LONGEST: Final = 64
 """A sequence longer than this is none of ours; a half of one that is as long is not waited for."""
 
-_SWITCH: Final = re.compile(rb"\x1b(?:\[(?:\?([0-9;]{1,60})([hl])|([<>=])([0-9;]{0,20})u|(!p))|(c))")
+_SWITCH: Final = re.compile(rb"\x1b(?:\[(?:\?([0-9;]{1,60})([hl])|([<>=])([0-9;]{0,20})u|>4(?:;([0-9]))?m|(!p))|(c))")
 _HALF: Final = re.compile(rb"\x1b(?:\[(?:\?[0-9;]*|[<>=][0-9;]*|!)?)?\Z")
 
 PASTE: Final = 2004
 CURSOR: Final = 25
+CURSOR_KEYS: Final = 1
 ALTERNATE: Final = frozenset({47, 1047, 1049})
 KEPT: Final = frozenset({1, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, PASTE}) | ALTERNATE
 """Modes that change what the terminal sends or shows; those still on at the end are switched off for the next program."""
@@ -20,12 +21,13 @@ KEPT: Final = frozenset({1, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 101
 class Modes:
     """The modes that the output so far left behind; a sequence split over reads at any byte is still one sequence."""
 
-    __slots__ = ("_half", "_keyboards", "cursor_shown", "on")
+    __slots__ = ("_half", "_keyboards", "_modified_keys", "cursor_shown", "on")
 
     def __init__(self) -> None:
         self.on: set[int] = set()
         self.cursor_shown = True
         self._keyboards = 0
+        self._modified_keys = False
         self._half = b""
 
     @property
@@ -37,6 +39,14 @@ class Modes:
     def alternate(self) -> bool:
         """True if the program draws on the alternate screen."""
         return not ALTERNATE.isdisjoint(self.on)
+
+    @property
+    def full_screen(self) -> bool:
+        """True if the program takes keys as commands: on the alternate screen or, as ``top`` and ``less -X``, without it.
+
+        What takes the cursor keys of applications and no paste reads no lines.
+        """
+        return self.alternate or (CURSOR_KEYS in self.on and not self.paste)
 
     @property
     def half(self) -> bool:
@@ -62,11 +72,12 @@ class Modes:
         off = sorted(self.on & KEPT, reverse=True)
         parts = [b"\x1b[?%dl" % mode for mode in off]
         parts += [b"\x1b[<%du" % self._keyboards] if self._keyboards else []
+        parts += [b"\x1b[>4m"] if self._modified_keys else []
         parts += [] if self.cursor_shown else [b"\x1b[?25h"]
         return b"".join(parts)
 
     def _apply(self, match: re.Match[bytes]) -> None:
-        numbers, verb, keyboard, argument, _soft, hard = match.groups()
+        numbers, verb, keyboard, argument, modified, soft, hard = match.groups()
         if numbers:
             for number in numbers.split(b";"):
                 self._set(int(number or b"0"), verb == b"h")
@@ -76,8 +87,11 @@ class Modes:
             self.on.clear()
             self.cursor_shown = True
             self._keyboards = 0
-        else:
+            self._modified_keys = False
+        elif soft:
             self.cursor_shown = True
+        else:
+            self._modified_keys = modified not in (None, b"0")
 
     def _set(self, number: int, value: bool) -> None:
         if number == CURSOR:

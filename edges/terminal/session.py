@@ -26,6 +26,8 @@ _FLOOD: Final = 262_144
 _LAST_WORDS: Final = 0.25
 """Seconds of silence after the program's end that end the run although something in the background keeps the terminal."""
 _LAST_WORDS_AT_MOST: Final = 1.0
+_KERNEL_HOLDS: Final = 131_072
+"""More bytes than a pseudo-terminal keeps for its reader."""
 _PAGES_A_TURN: Final = 32
 """Pages of output after which the other tasks have their turn, while output floods."""
 _REATTACH: Final = 0.05
@@ -190,16 +192,19 @@ class Session:
         while await self._child.changed():
             await self._suspend()
         self._ended.set()
-        # As a rule the terminal now ends by itself, after its last bytes. It does not while something that the program
-        # left in the background keeps it open: then silence is the end.
-        ended_at = time.monotonic()
-        with anyio.move_on_after(_LAST_WORDS_AT_MOST):
-            while not self._rests(_LAST_WORDS, since=ended_at):
-                await anyio.sleep(_LAST_WORDS / 10)
-        while self._outlet.blocked:
-            # Whoever reads us is slow, but reads.
+        # As a rule the terminal now ends by itself, after its last bytes, however long our reader takes for them. It does
+        # not while something that the program left in the background keeps it open.
+        ended_at, printed = time.monotonic(), self._watch.flow.printed
+        while not self._said_all(ended_at, printed):
             await anyio.sleep(_LAST_WORDS / 10)
         output.cancel()
+
+    def _said_all(self, ended_at: float, printed: int) -> bool:
+        """True if what the program itself had printed is certainly out."""
+        if time.monotonic() - ended_at < _LAST_WORDS_AT_MOST:
+            return self._rests(_LAST_WORDS, since=ended_at)
+        # Either nothing more was there to be read, or more was read than can have been waiting.
+        return self._resting or self._watch.flow.printed - printed > _KERNEL_HOLDS
 
     async def _obey_signals(
         self, tasks: anyio.abc.TaskGroup, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED

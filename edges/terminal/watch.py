@@ -32,6 +32,8 @@ class Flow:
     keyed: int = 0
 
 
+_ANSWER: Final = 80
+"""Bytes, a row of text, that stand for what comes after a line was sent or cleared, until some of it has come."""
 _KEY_REST: Final = 0.05
 """Seconds after which half a key sequence is no longer expected to go on."""
 
@@ -50,13 +52,14 @@ class Watch:
         self._view = View(size.rows, size.columns)
         self._keyed_at = 0.0
         self._drafting = self._asking = self._taken = False
+        self._taken_after = 0
 
     def printed(self, chunk: bytes) -> None:
         """The program wrote ``chunk``."""
         self.flow.printed += len(chunk)
         self._view.show(chunk)
         if self.modes.feed(chunk):
-            self._tell_screen()
+            self._tell_screen(self.flow.printed - len(chunk))
         self._activity.output(chunk, time.monotonic())
 
     def keyed(self, keys: bytes, *, newline_sends: bool) -> None:
@@ -64,7 +67,7 @@ class Watch:
         self.flow.keyed += len(keys)
         self._keyed_at = time.monotonic()
         # What answers a menu or steers a full-screen program is no line that somebody is writing.
-        counts = not (self.modes.alternate or self._asking)
+        counts = not (self.modes.full_screen or self._asking)
         self.draft.feed(keys, at=self._keyed_at, newline_sends=newline_sends, counts=counts)
         self._tell_draft()
 
@@ -94,7 +97,7 @@ class Watch:
         """Who would take what is typed now as an answer or a command; empty if nobody would."""
         if self._asking:
             return "a menu or question is open"
-        if self.modes.alternate and not type_into_screen:
+        if self.modes.full_screen and not type_into_screen:
             return "a full-screen program owns the terminal"
         return ""
 
@@ -110,14 +113,25 @@ class Watch:
     def _report_output(self, size: int) -> None:
         self._signal(Output(lane=self._lane, size=size, at=self._clock.now()))
 
-    def _tell_screen(self) -> None:
-        if self.modes.alternate != self._taken:
-            self._taken = self.modes.alternate
-            self._tell(ScreenTaken if self._taken else ScreenReleased)
+    def _tell_screen(self, printed: int) -> None:
+        """``printed`` bytes came before those that may have changed it."""
+        if self.modes.full_screen == self._taken:
+            return
+        self._taken = self.modes.full_screen
+        if self._taken:
+            self._taken_after = printed
+            self._tell(ScreenTaken)
+        else:
+            # Who has the terminal back sets it up first, and what is typed before that may be lost: it has just worked.
+            self._report_output(self.flow.printed - self._taken_after)
+            self._tell(ScreenReleased)
 
     def _tell_draft(self) -> None:
         if self.draft.open != self._drafting:
             self._drafting = self.draft.open
+            if not self._drafting:
+                # What was sent is about to be worked on, perhaps by a program that takes keys as commands.
+                self._report_output(_ANSWER)
             self._tell(DraftStarted if self._drafting else DraftEnded)
 
     def _tell_dialog(self) -> None:

@@ -1,6 +1,6 @@
 """Wrap: a wrapped terminal for tests. Usage: wrap.py LOG CONTROL OPTIONS -- PROGRAM ARGUMENTS…
 
-Reads JSON lines from the pipe CONTROL: ``{"id": 1, "text": "…"}`` is submitted. Facts and answers are JSON lines in LOG.
+Reads JSON lines from the pipe CONTROL: ``{"id": 1, "text": "…"}`` is delivered. Facts and answers are JSON lines in LOG.
 OPTIONS is a comma list of ``screen`` (type into a full-screen program), ``status`` (a status row), ``thread`` (run in a
 thread), ``fail`` (raise at the first output), or ``-``. The line ``{"cancel": true}`` cancels the run.
 """
@@ -15,8 +15,10 @@ import anyio
 import msgspec
 from composing import Log
 
+from tocsin.contracts.deliveries import Delivery
 from tocsin.contracts.errors import TocsinError
 from tocsin.contracts.signals import Output
+from tocsin.edges.sinks.pty import PtySink
 from tocsin.edges.terminal.status import StatusRow
 from tocsin.edges.terminal.wrapped import WrappedTerminal
 
@@ -39,8 +41,9 @@ def signal(fact) -> None:
 async def submit(terminal, order) -> None:
     with anyio.move_on_after(order.get("within", 600)) as limit:
         try:
-            proof = await terminal.submit(order["text"])
-            log.write(id=order["id"], proof=str(proof))
+            delivery = Delivery(id=str(order["id"]), lane="a", at=Clock().now(), text=order["text"], entries=())
+            receipt = await PtySink(terminal).deliver(delivery)
+            log.write(id=order["id"], proof=str(receipt.proof))
         except TocsinError as error:
             log.write(id=order["id"], error=error.code, text=str(error))
     if limit.cancelled_caught:

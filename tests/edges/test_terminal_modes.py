@@ -16,6 +16,9 @@ SEQUENCES = [
     b"\x1b[?25;1000h",
     b"\x1b[>1u",
     b"\x1b[<u",
+    b"\x1b[>4;2m",
+    b"\x1b[>4;0m",
+    b"\x1b[>4m",
     b"\x1b[!p",
     b"\x1bc",
     b"\x1b[31m",
@@ -68,9 +71,17 @@ def test_undo_leaves_a_usual_terminal() -> None:
     assert modes.undo() == b""
 
 
+def test_reported_modifiers_are_taken_back_too() -> None:
+    modes = Modes()
+    modes.feed(b"\x1b[>4;2m\x1b[>0q\x1b[4m")
+    assert modes.undo() == b"\x1b[>4m"
+    modes.feed(b"\x1b[>4;0m")
+    assert modes.undo() == b""
+
+
 def test_a_hard_reset_ends_all_modes() -> None:
     modes = Modes()
-    modes.feed(b"\x1b[?1049;2004h\x1b[?25l\x1b[>1u\x1bc")
+    modes.feed(b"\x1b[?1049;2004h\x1b[?25l\x1b[>1u\x1b[>4;1m\x1bc")
     assert state(modes) == (set(), True, False, False, b"", False)
 
 

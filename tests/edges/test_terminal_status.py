@@ -1,7 +1,7 @@
 """Status row: one row at the bottom that the program's output leaves alone, and that is given back."""
 
 import pyte
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tocsin.edges.terminal.status import StatusRow
@@ -80,6 +80,9 @@ def test_a_small_screen_has_none_to_spare() -> None:
 
 
 @given(st.text(max_size=60))
+@example("\u0301")
+@example("\u08cb")
+@example("日" * 11)
 def test_any_text_stays_within_its_row(text: str) -> None:
     shown, status = Shown(), StatusRow(lambda: text)
     shown.write(b"a\r\nb" + status.claim(6, 20) + b"!")

@@ -183,6 +183,13 @@ def test_two_at_once_come_one_after_the_other(tmp_path: Path) -> None:
         assert outer.submitted(5) == [f"message {n}\nof two lines" for n in range(5)]
 
 
+def test_the_echo_of_one_is_no_answer_to_another(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, agent=["listener", "echo"]) as outer:
+        outer.sees(b"> ")
+        orders = [outer.order(f"{word} message") for word in ("first", "second", "third")]
+        assert [outer.answer(order) for order in orders] == ["offered"] * 3
+
+
 def test_control_characters_never_arrive(tmp_path: Path) -> None:
     with OuterTerminal(tmp_path, agent=["composer"]) as outer:
         outer.sees(b"> ")

@@ -35,7 +35,7 @@ SHELL = [
 ]
 STOPS = r"""
 import os, signal
-print('one', flush=True)
+print('x' * 50_000, 'one', flush=True)
 os.kill(os.getpid(), signal.SIGSTOP)
 print('two', flush=True)
 input()
@@ -137,6 +137,33 @@ def test_an_output_that_nobody_reads_any_more_ends_the_program(tmp_path: Path) -
     assert lines_of(tmp_path / "log")[-1] == {"exit": {"code": 129, "died_of": "SIGHUP"}}
 
 
+def test_a_reader_that_comes_late_and_reads_slowly_gets_the_last_words_too(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "control")
+    program = python("import os\nfor n in range(20): os.write(1, b'%09d\\n' % n * 1000)")
+    argv = [PYTHON, str(AGENTS / "wrap.py"), str(tmp_path / "log"), str(tmp_path / "control"), "-", "--", *program]
+    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, bufsize=0) as process:
+        time.sleep(1.5)  # longer than the last words of a background job are waited for
+        got = b""
+        while chunk := process.stdout.read(1000):
+            got += chunk
+            time.sleep(0.002)  # a slow reader
+        assert process.wait(30) == 0
+    assert got == b"".join(b"%09d\n" % n * 1000 for n in range(20))
+
+
+@pytest.mark.parametrize("job", ["sleep 60", "while :; do echo chat; sleep 0.05; done", "yes"])
+def test_what_a_program_leaves_behind_does_not_hold_its_end(tmp_path: Path, job: str) -> None:
+    os.mkfifo(tmp_path / "control")
+    script = f"trap '' HUP; ({job}) & echo $! >{tmp_path}/pid; echo last; exit 6"
+    argv = [PYTHON, str(AGENTS / "wrap.py"), str(tmp_path / "log"), str(tmp_path / "control"), "-", "--", "sh", "-c", script]
+    got = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+    try:
+        assert got.returncode == 6
+        assert b"last\n" in got.stdout
+    finally:
+        subprocess.run(["kill", "-9", (tmp_path / "pid").read_text().strip()], check=False, capture_output=True)
+
+
 def test_a_terminal_that_goes_away_ends_the_program(tmp_path: Path) -> None:
     with OuterTerminal(tmp_path, python("import os, time\nos.write(1, b'ready')\ntime.sleep(600)")) as outer:
         outer.sees(b"ready")
@@ -163,7 +190,7 @@ def test_nohup_is_respected(tmp_path: Path) -> None:
     with OuterTerminal(tmp_path, python(code), under=["/usr/bin/env", "--ignore-signal=HUP"]) as outer:
         outer.sees(b"ready")
         os.kill(outer.pid, signal.SIGHUP)
-        outer.resize(33, 99)
+        time.sleep(0.2)  # in which a hang-up that was heeded would have begun
         os.kill(outer.pid, signal.SIGTERM)
         assert outer.wait() == 143
 

@@ -155,8 +155,8 @@ OUTAGES = st.builds(
     lambda lane: [s.TransportFailed(scope="web"), said(NOISE, to=lane, traffic="event"), s.GoodResponse(scope="web")], LANE
 )
 PLAIN = [
-    s.TurnStarted, s.TurnEnded, s.DraftStarted, s.DraftEnded, s.DialogOpened, s.DialogClosed, s.WaitStarted, s.WaitEnded,
-    s.Paused, s.Resumed, s.RecipientDied, s.RecipientRevived,
+    s.TurnStarted, s.TurnEnded, s.DraftStarted, s.DraftEnded, s.DialogOpened, s.DialogClosed, s.ToolOpened, s.ToolClosed,
+    s.WaitStarted, s.WaitEnded, s.Paused, s.Resumed, s.RecipientDied, s.RecipientRevived,
 ]  # fmt: skip
 FACTS = st.one_of(
     st.builds(lambda kind, lane: kind(lane=lane), st.sampled_from(PLAIN), LANE),

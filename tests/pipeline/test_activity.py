@@ -15,6 +15,8 @@ from tocsin.contracts.signals import (
     Resumed,
     ScreenReleased,
     ScreenTaken,
+    ToolClosed,
+    ToolOpened,
     TurnEnded,
     TurnStarted,
     WaitEnded,
@@ -92,6 +94,7 @@ PAIRS = [
     (DraftStarted, DraftEnded, "draft"),
     (DialogOpened, DialogClosed, "dialog"),
     (ScreenTaken, ScreenReleased, "screen"),
+    (ToolOpened, ToolClosed, "tool"),
     (WaitStarted, WaitEnded, "waiting"),
     (Paused, Resumed, "paused"),
 ]
@@ -113,14 +116,15 @@ def test_each_obstacle_begins_and_ends_by_its_own_signals(begins: type, ends: ty
 def test_the_hardest_obstacle_is_the_one_that_is_named() -> None:
     recipient = after((0, TurnStarted(lane="dev")))
     words = [recipient.word(0)]
-    for fact in (Paused, WaitStarted, ScreenTaken, DraftStarted, DialogOpened, RecipientDied):
+    for fact in (Paused, WaitStarted, ToolOpened, ScreenTaken, DraftStarted, DialogOpened, RecipientDied):
         recipient.observe(fact(lane="dev"), 0)
         words.append(recipient.word(0))
-    assert words == ["turn", "paused", "waiting", "screen", "draft", "dialog", "dead"]
+    assert words == ["turn", "paused", "waiting", "tool", "screen", "draft", "dialog", "dead"]
 
 
 def test_a_revived_recipient_has_left_behind_what_the_dead_one_was_in() -> None:
-    facts = (TurnStarted, WaitStarted, ScreenTaken, DraftStarted, DialogOpened, RecipientDied, RecipientRevived)
+    begun = (TurnStarted, WaitStarted, ToolOpened, ScreenTaken, DraftStarted, DialogOpened)
+    facts = (*begun, RecipientDied, RecipientRevived)
     assert after(*((0, fact(lane="dev")) for fact in facts)).word(0) == "idle"
 
 

@@ -20,6 +20,8 @@ from tocsin.contracts.signals import (
     Resumed,
     ScreenReleased,
     ScreenTaken,
+    ToolClosed,
+    ToolOpened,
     TurnEnded,
     TurnStarted,
     WaitEnded,
@@ -108,6 +110,7 @@ def test_an_idle_recipient_is_told_everything(typing: bool) -> None:
         (DialogOpened, ALL, set()),
         (DraftStarted, ALL, set()),
         (ScreenTaken, ALL, set()),
+        (ToolOpened, ALL, set()),
         (RecipientDied, set(), set()),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -130,7 +133,7 @@ def test_an_urgent_notice_goes_to_a_passive_sink_at_once(state: type) -> None:
     assert "notice" in passing(False, state, urgent=True)
 
 
-@pytest.mark.parametrize("state", [TurnStarted, WaitStarted, Paused, DialogOpened, DraftStarted, ScreenTaken])
+@pytest.mark.parametrize("state", [TurnStarted, WaitStarted, Paused, DialogOpened, DraftStarted, ScreenTaken, ToolOpened])
 def test_not_even_an_urgent_notice_is_typed_into_anything(state: type) -> None:
     assert "notice" not in passing(True, state, urgent=True)
 
@@ -180,8 +183,8 @@ def test_what_was_waiting_is_not_overdue_once_the_recipient_is_idle() -> None:
     assert (gate.passed, gate.overdue()) == ([1], [False])
 
 
-@pytest.mark.parametrize("state", [DialogOpened, DraftStarted, ScreenTaken, WaitStarted, Paused])
-def test_no_bound_types_into_a_dialog_a_draft_a_screen_a_wait_or_a_pause(state: type) -> None:
+@pytest.mark.parametrize("state", [DialogOpened, DraftStarted, ScreenTaken, ToolOpened, WaitStarted, Paused])
+def test_no_bound_types_into_a_dialog_a_draft_a_screen_a_tool_call_a_wait_or_a_pause(state: type) -> None:
     gate = Gate(TurnStarted, state, typing=True)
     assert gate.propose(9_000_000, entry(1, deferred_at=0)).passed == []
     assert [until for _, _, until in gate.kept] == [None]
@@ -204,6 +207,7 @@ def test_the_same_wait_is_on_record_once_and_another_one_again() -> None:
         (DialogOpened, DialogClosed),
         (DraftStarted, DraftEnded),
         (ScreenTaken, ScreenReleased),
+        (ToolOpened, ToolClosed),
         (WaitStarted, WaitEnded),
         (Paused, Resumed),
         (RecipientDied, RecipientRevived),

@@ -78,6 +78,17 @@ def test_every_kind_of_decision_is_counted() -> None:
     assert made.counts() == {("dedup", "fold", "repeat"): 5, ("dedup", "fold", "same_id"): 1}
 
 
+def test_what_ended_untold_is_counted_by_its_source() -> None:
+    made = record(
+        ruling(Stage.THROTTLE, Verdict.EVICT, notices(2, source="browser_js")),
+        ruling(Stage.HOLD, Verdict.DROP_CASCADE, notices(1, source="browser_js")),
+        ruling(Stage.INTAKE, Verdict.SHED, notices(3, source="http_5xx")),
+        ruling(Stage.DEDUP, Verdict.FOLD, notices(5, source="http_5xx")),
+        ruling(Stage.FANOUT, Verdict.DELIVER, notices(1, source="hook")),
+    )
+    assert made.untold() == {"browser_js": 3, "http_5xx": 3}
+
+
 def test_each_lane_knows_what_became_of_its_notices() -> None:
     made = record(
         ruling(Stage.FANOUT, Verdict.DELIVER, [*notices(2), *notices(1, "ops", 3)]),
