@@ -155,12 +155,13 @@ class Tocsin:
         self._must_run()
         if not name or name != name.strip() or not name.isprintable():
             raise BadInput(f"{name!r} can't be a recipient's name: use printable characters, with no space at the ends")
+        made = _as_sink(sink)
         with self._lock:
             if name in self._names:
                 raise NameTaken(f"a recipient called {name!r} is here already; choose another name, or close its lane first")
             self._names.add(name)
         spec = LaneSpec(name=name, typing=typing)
-        self._tree.open_lane(spec, _as_sink(sink))
+        self._tree.open_lane(spec, made)
         self._directory.open(spec)
 
     def close_lane(self, name: str) -> None:
@@ -174,11 +175,12 @@ class Tocsin:
     def add_observer(self, name: str, sink: Sink | Shelf | Callable[[Delivery], object]) -> None:
         """One more sees what was delivered, to anybody, after it was delivered. Raises ``NameTaken`` for a name in use."""
         self._must_run()
+        made = _as_sink(sink)
         with self._lock:
             if name in self._observers:
                 raise NameTaken(f"an observer called {name!r} is here already; choose another name")
             self._observers.add(name)
-        self._tree.observe(name, _as_sink(sink))
+        self._tree.observe(name, made)
 
     # In
 
@@ -283,6 +285,8 @@ _LIVES = {RecipientDied, RecipientRevived}
 
 
 def _as_sink(sink: Sink | Shelf | Callable[[Delivery], object]) -> Sink | Shelf:
+    if not isinstance(sink, Sink | Shelf) and not callable(sink):
+        raise BadInput(f"{sink!r} is no sink: give a function, or an object with deliver() or put()")
     return sink if isinstance(sink, Sink | Shelf) else CallSink(sink)
 
 

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from ..contracts import wire
-from ..contracts.errors import TocsinError
+from ..contracts.errors import NotRunning, TocsinError
 from ..contracts.hooks import HookEvent
 from ..edges.server.client import Client
 
@@ -27,10 +27,10 @@ def hook() -> None:
     """
     said = sys.stdin.buffer.read(LONGEST)
     path = os.environ.get("TOCSIN_SOCKET")
-    if not path:
-        return  # the agent was not started by `tocsin run`; then nobody wants to know
     try:
         event = msgspec.json.decode(said, type=HookEvent)
+        if not path:
+            raise NotRunning("this agent was not started by `tocsin run`, so nobody is told")
         with Client(Path(path), name=os.environ.get("TOCSIN_RECIPIENT", ""), patience=PATIENCE) as client:
             client.ask(wire.Hook(event=event))
     except (msgspec.MsgspecError, TocsinError, UnicodeDecodeError) as error:

@@ -38,19 +38,21 @@ def retry(notice_id: str, to: str | None, patience: float) -> None:
 
 @click.command()
 @click.argument("recipient", metavar="[R]", required=False, shell_complete=complete)
+@to_option
 @timeout_option
-def pause(recipient: str | None, patience: float) -> None:
+def pause(recipient: str | None, to: str | None, patience: float) -> None:
     """Keep notices back from R; what a person says still passes."""
-    with asked(recipient, patience) as client:
+    with asked(recipient or to, patience) as client:
         client.ask(wire.Pause())
 
 
 @click.command()
 @click.argument("recipient", metavar="[R]", required=False, shell_complete=complete)
+@to_option
 @timeout_option
-def resume(recipient: str | None, patience: float) -> None:
+def resume(recipient: str | None, to: str | None, patience: float) -> None:
     """Let notices through again."""
-    with asked(recipient, patience) as client:
+    with asked(recipient or to, patience) as client:
         client.ask(wire.Resume())
 
 

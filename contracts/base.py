@@ -1,6 +1,6 @@
 """Two kinds of Struct, and the units that every contract counts in."""
 
-from typing import Literal, NewType
+from typing import Annotated, Literal, NewType
 
 import msgspec
 
@@ -9,6 +9,12 @@ Instant = NewType("Instant", int)
 
 Millis = NewType("Millis", int)
 """A length of time in milliseconds. Fields that hold one are called ``window`` or ``period``, or say ``after``."""
+
+Length = Annotated[Millis, msgspec.Meta(ge=0)]
+"""A length of time in settings, in milliseconds: never negative."""
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+"""A number of things in settings: never negative."""
 
 Traffic = Literal["event", "user", "notice", "mail", "return"]
 """Whose words these are: a machine's, a person's, the harness's, an agent's, or a person's answer."""

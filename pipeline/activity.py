@@ -4,7 +4,7 @@ from enum import StrEnum
 
 import msgspec
 
-from ..contracts.base import Inbound, Instant, Millis
+from ..contracts.base import Count, Inbound, Instant, Length, Millis
 from ..contracts.signals import (
     DialogClosed,
     DialogOpened,
@@ -30,13 +30,13 @@ from ..contracts.signals import (
 class Timing(Inbound, frozen=True, kw_only=True):
     """What counts as active, and for how long that may keep news back."""
 
-    active_bytes: int = 10
+    active_bytes: Count = 10
     """Output since the last idle moment that makes a recipient active."""
-    idle_after: Millis = Millis(2_000)
+    idle_after: Length = Millis(2_000)
     """Silence that makes it idle again."""
-    retries: int = 5
+    retries: Count = 5
     """With bytes as the only evidence, deferral lasts at most so many idle periods: a spinner looks active for ever."""
-    turn_limit: Millis = Millis(1_800_000)
+    turn_limit: Length = Millis(1_800_000)
     """With turn signals it lasts until the turn ends, at most this long."""
 
 

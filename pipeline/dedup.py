@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from ..contracts.base import Inbound, Instant, Millis
+from ..contracts.base import Count, Inbound, Instant, Length, Millis
 from ..contracts.notices import Admission, Notice
 from .chunk import Chunk, Reason
 from .episodes import Episode, Episodes
@@ -13,11 +13,11 @@ from .step import Step
 class Policy(Inbound, frozen=True, kw_only=True):
     """When a repeat is a repeat."""
 
-    window: Millis = Millis(60_000)
+    window: Length = Millis(60_000)
     """An episode ends after one window without an occurrence. 0 turns dedup off."""
     reminders: tuple[int, ...] = (1, 5, 30)
     """While an episode lasts, a reminder passes after so many windows; the last number repeats. Empty: never."""
-    max_episodes: int = 100_000
+    max_episodes: Count = 100_000
     """Episodes remembered in all; the least recently seen of the fullest lane goes first."""
 
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
-from ..contracts.base import Inbound, Instant, Millis
+from ..contracts.base import Inbound, Instant, Length, Millis
 from ..contracts.deliveries import Delivery, Entry, Receipt
 from ..contracts.errors import NotNow, TocsinError
 from ..contracts.moves import Dropped, Kept, Settled
@@ -26,7 +26,7 @@ class Policy(Inbound, frozen=True, kw_only=True):
 
     layout: Layout = Layout()
     backoff: Backoff = Backoff()
-    look_again: Millis = Millis(1_000)
+    look_again: Length = Millis(1_000)
     """When the gates look again after a sink said *not now*."""
 
 

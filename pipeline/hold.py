@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from ..contracts.base import Inbound, Instant, Millis
+from ..contracts.base import Inbound, Instant, Length, Millis
 from ..contracts.events import Event
 from ..contracts.moves import ClearScope, Dropped, Kept, WakeScope
 from ..contracts.notices import Proposal, Proposed
@@ -21,7 +21,7 @@ from .step import Step
 class Policy(Inbound, frozen=True, kw_only=True):
     """How long an outage may keep news, and what is only its echo."""
 
-    window: Millis = Millis(3_000)
+    window: Length = Millis(3_000)
     """No entry is held longer than this. 0 turns holding off."""
     timing: Timing = Timing()
     cascade: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
-from ..contracts.base import Inbound, Instant, Millis
+from ..contracts.base import Inbound, Instant, Length, Millis
 from ..contracts.signals import (
     GoodResponse,
     ProcessExited,
@@ -21,19 +21,23 @@ from ..contracts.signals import (
 class Timing(Inbound, frozen=True, kw_only=True):
     """How long what counts as what."""
 
-    long_after: Millis = Millis(15_000)
+    long_after: Length = Millis(15_000)
     """A rebuild this long lets diagnostics pass."""
-    expired_after: Millis = Millis(30_000)
+    expired_after: Length = Millis(30_000)
     """A rebuild, or a transport outage without news, this long is over: everything is shown."""
-    evidence: Millis = Millis(5_000)
+    evidence: Length = Millis(5_000)
     """A restart or rebuild that began this long before an exit explains it; an older one does not."""
-    debounce: Millis = Millis(500)
+    debounce: Length = Millis(500)
     """A good response ends a transport outage only if no failure followed for so long."""
-    lead: Millis = Millis(1_000)
+    lead: Length = Millis(1_000)
     """What came this shortly before an outage was noticed belongs to it: the failure itself is its first sign."""
-    loop_window: Millis = Millis(60_000)
+    loop_window: Length = Millis(60_000)
     loop_outages: int = 5
     """More outages than this within the window are a crash loop: everything is shown."""
+
+
+_ENDING_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
+"""Somebody ended it; a fault of its own ends a program by others."""
 
 
 class Mode(StrEnum):
@@ -54,6 +58,8 @@ class State(StrEnum):
     LONG = "long_rebuild"
     EXPIRED = "expired"
     CRASHED = "crashed"
+    ENDED = "ended"
+    """It ended well, or was ended by somebody, and nobody said that it would be back."""
     TRANSPORT = "transport_outage"
 
 
@@ -63,6 +69,7 @@ MODES = {
     State.LONG: Mode.ERRORS,
     State.EXPIRED: Mode.OFF,
     State.CRASHED: Mode.OFF,
+    State.ENDED: Mode.OFF,
     State.TRANSPORT: Mode.FULL,
 }
 
@@ -163,14 +170,14 @@ class Outage(msgspec.Struct):
 
     def _exited(self, exit_: ProcessExited, now: Instant) -> None:
         """An exit is a rebuild if a restart was asked for, or a rebuild began and it did not fail by itself; else a crash."""
-        ended = bool(exit_.died_of) or exit_.code in (0, 130, 143)
+        ended = exit_.died_of in _ENDING_SIGNALS or exit_.code in (0, 129, 130, 143)
         expected = self._is_fresh(self.restart_at, now) or (ended and self._is_fresh(self.evidence_at, now))
         if expected and self.state is not State.CRASHED:
             if self.state not in (State.REBUILD, State.LONG):
                 self._begin(State.REBUILD, now)
         else:
             self._end(now, recovered=False)
-            self.state = State.CRASHED
+            self.state = State.ENDED if ended else State.CRASHED
 
     def _is_fresh(self, evidence_at: Instant | None, now: Instant) -> bool:
         return evidence_at is not None and now - evidence_at <= self.timing.evidence

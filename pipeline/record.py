@@ -6,7 +6,7 @@ from operator import attrgetter
 
 import msgspec
 
-from ..contracts.base import Inbound
+from ..contracts.base import Count, Inbound
 from ..contracts.notices import Notice, notice_id
 from ..contracts.verdicts import DROPS, Decision, Ruling, Stage, Verdict
 
@@ -17,10 +17,29 @@ _lane = attrgetter("lane")
 class Policy(Inbound, frozen=True, kw_only=True):
     """How much is remembered."""
 
-    decisions: int = 10_000
+    decisions: Count = 10_000
     """The last decisions that can be shown. Rulings over many notices are kept whole, so it may be somewhat more."""
-    dead_letters: int = 1_000
+    dead_letters: Count = 1_000
     """What could not be told and can be fed again; the oldest goes first."""
+
+
+_COMMON = (Verdict.PASS, Verdict.FOLD, Verdict.EVICT, Verdict.SHED)
+
+
+class _Ring:
+    """The last rulings with their numbers, so many that they hold at least ``most`` notices."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._notices = 0
+        self.numbered: deque[tuple[int, Ruling]] = deque()
+
+    def add(self, number: int, ruling: Ruling) -> None:
+        """One more; the oldest go."""
+        self.numbered.append((number, ruling))
+        self._notices += len(ruling.notices)
+        while self._notices - len(self.numbered[0][1].notices) >= self._most:
+            self._notices -= len(self.numbered.popleft()[1].notices)
 
 
 class DeadLetter(msgspec.Struct, frozen=True):
@@ -50,8 +69,9 @@ class Record:
 
     def __init__(self, policy: Policy, run: str) -> None:
         self._policy, self._run = policy, run
-        self._rulings: deque[Ruling] = deque()
-        self._kept = 0
+        self._rulings = _Ring(policy.decisions)
+        self._rare = _Ring(policy.decisions)
+        """Rulings that are more than passing, folding or suppressing: a flood of those must not push these out."""
         self._fed = 0
         self._taken = 0
         self._counts: Counter[tuple[Stage, Verdict, str]] = Counter()
@@ -72,11 +92,10 @@ class Record:
                 self._count_lanes(ruling)
             if ruling.verdict is Verdict.DEAD_LETTER:
                 self.dead_letters.extend(DeadLetter(self._decision(ruling, notice), notice) for notice in ruling.notices)
-            self._rulings.append(ruling)
             self._taken += 1
-            self._kept += number
-        while self._rulings and self._kept - len(self._rulings[0].notices) >= self._policy.decisions:
-            self._kept -= len(self._rulings.popleft().notices)
+            self._rulings.add(self._taken, ruling)
+            if ruling.verdict not in _COMMON:
+                self._rare.add(self._taken, ruling)
 
     def balance(self) -> Balance:
         """Where everything that was fed is."""
@@ -100,13 +119,13 @@ class Record:
 
     def decisions_after(self, number: int) -> tuple[list[Decision], int]:
         """The decisions of the rulings after the ``number``-th that are still remembered, and the number to ask after next."""
-        first = self._taken - len(self._rulings)
-        fresh = list(self._rulings)[max(0, number - first) :]
+        fresh = [ruling for nth, ruling in self._rulings.numbered if nth > number]
         return [self._decision(ruling, notice) for ruling in fresh for notice in ruling.notices], self._taken
 
     def decisions(self) -> Iterator[Decision]:
-        """The last decisions, oldest first."""
-        for ruling in self._rulings:
+        """The last decisions, oldest first; the rarer ones go back further."""
+        both = {**dict(self._rare.numbered), **dict(self._rulings.numbered)}
+        for _, ruling in sorted(both.items(), key=lambda numbered: numbered[0]):
             for notice in ruling.notices:
                 yield self._decision(ruling, notice)
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ..contracts.base import Inbound
+from ..contracts.base import Count, Inbound
 from ..contracts.verdicts import Stage
 from .classify import Classify
 from .classify import Policy as ClassifyPolicy
@@ -24,7 +24,7 @@ from .throttle import Throttle
 class IntakePolicy(Inbound, frozen=True, kw_only=True):
     """How much may wait at the door."""
 
-    limit: int = 100_000
+    limit: Count = 100_000
     """Events; and as many again of the classes that are never shed."""
 
 

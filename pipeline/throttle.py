@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from heapq import heappop, heappush
 
-from ..contracts.base import Inbound, Instant, Millis, Traffic
+from ..contracts.base import Count, Inbound, Instant, Length, Millis, Traffic
 from ..contracts.moves import ClearScope, Dropped, Kept, Lost, Missed, Rearm, Settled, Told
 from ..contracts.notices import Admission, Fold, Notice, Proposal, Reminder
 from ..contracts.severity import Severity
@@ -19,19 +19,19 @@ from .step import Step
 class Policy(Inbound, frozen=True, kw_only=True):
     """How long batches gather, how much may be pending, and how often a lane is told of mere events."""
 
-    window: Millis = Millis(3_000)
+    window: Length = Millis(3_000)
     """Events gather this long, counted from the first."""
-    error_window: Millis = Millis(250)
+    error_window: Length = Millis(250)
     """Once an error is pending, counted from the first error."""
-    prompt_window: Millis = Millis(150)
+    prompt_window: Length = Millis(150)
     """For ``user`` and ``notice``. Mail and returns don't wait."""
-    max_pending: int = 50
+    max_pending: Count = 50
     """Entries a lane may hold; beyond it the oldest event of the lowest severity goes."""
-    max_notices: int = 50
+    max_notices: Count = 50
     """Harness notices a lane may hold; beyond it the oldest goes."""
-    batches_per_minute: int = 6
+    batches_per_minute: Count = 6
     """Batches of events below critical; what is over budget waits and merges. 0: no limit."""
-    burst: int = 3
+    burst: Count = 3
     """So many of them may come at once after a quiet time."""
 
 

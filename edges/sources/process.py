@@ -6,6 +6,7 @@ Neither a slow nor a failing taker of findings holds the command's output back.
 import os
 import signal
 import threading
+from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -22,6 +23,7 @@ from .feeding import DRAINED_WITHIN, Emit, Feeding
 from .lines import Lines
 from .outlet import Outlet
 from .reader import Reader
+from .telling import Finding
 
 KILL_AFTER: Final = Millis(3_000)
 """How long a command has between SIGTERM and SIGKILL when the watcher is cancelled."""
@@ -29,6 +31,8 @@ LAST_WORDS_WITHIN: Final = Millis(500)
 """How long output is still read after the command ended, if something that it started holds the stream open."""
 LAST_LINES: Final = 20
 """Lines of output told with a bad end."""
+_TOLD: Final = 20
+"""Findings remembered, so that what the last lines say is not told twice."""
 _REMEMBERED: Final = 16_384
 _FORWARDED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -88,6 +92,7 @@ class _Watch:
         self._clock = clock
         self._due_changed = anyio.Event()
         self._last = bytearray()
+        self._told: deque[Event] = deque(maxlen=_TOLD)
         self._forwarded: set[str] = set()
 
     async def run(self, outlets: Sequence[Outlet], *, cwd: Path | None, env: Mapping[str, str] | None) -> Exit:
@@ -147,8 +152,13 @@ class _Watch:
             except (BrokenPipeError, ConnectionResetError):
                 outlet.close()
             self._remember(data)
-            self._feeding.put(self._reader.read(outlet.name, data, self._clock.now()))
+            self._tell(self._reader.read(outlet.name, data, self._clock.now()))
             self._due_changed.set()
+
+    def _tell(self, found: list[Finding], *, last: bool = False) -> None:
+        """Hand findings over, and remember what was told: the last word about a bad end need not say it again."""
+        self._told.extend(finding for finding in found if isinstance(finding, Event))
+        self._feeding.put(found, last=last)
 
     def _remember(self, data: bytes) -> None:
         """The last output, of both streams as it came, for the case that the end is bad."""
@@ -165,7 +175,7 @@ class _Watch:
                 await self._due_changed.wait()
                 continue
             await anyio.sleep(max(0, due - self._clock.now()) / 1000)
-            self._feeding.put(self._reader.tick(self._clock.now()))
+            self._tell(self._reader.tick(self._clock.now()))
 
     async def _forward(self, process: Process, outlets: Sequence[Outlet]) -> None:
         """Signals to us are meant for the command; the size of our terminal is the size of its."""
@@ -187,7 +197,7 @@ class _Watch:
             code=code if code >= 0 else 128 - code,
             died_of=signal.Signals(-code).name if code < 0 else "",
         )
-        self._feeding.put(self._reader.close(now), last=True)
+        self._tell(self._reader.close(now), last=True)
         alert = [] if self._is_expected(ended) else [self._alert(ended)]
         self._feeding.put([ended, *alert], last=True)
         self._feeding.end()
@@ -202,7 +212,9 @@ class _Watch:
         name = Path(self._argv[0]).name
         how = f"was killed by {ended.died_of}" if ended.died_of else f"exited with code {ended.code}"
         lines = Lines()
-        shown = [line for line in (*lines.feed(bytes(self._last)), *lines.close()) if line.strip()]
+        told = {line.strip() for event in self._told for line in f"{event.text}\n{event.detail}".splitlines()}
+        printed = (*lines.feed(bytes(self._last)), *lines.close())
+        shown = [line for line in printed if line.strip() and line.strip() not in told]
         return Event(
             text=f"{name} {how}",
             to=self._reader.to,

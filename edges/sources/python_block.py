@@ -53,6 +53,8 @@ class Python(Block):
         if not self._chain:
             return [Told(text="Python traceback, cut off before its exception", frame=frame)]
         text = self._chain[-1]
+        if text.partition(":")[0] == "KeyboardInterrupt":
+            return []  # a person ended it, and knows
         if len(self._chain) > 1:
             text = f"{text} ({self._joint} {self._chain[0]})"
         return [Told(text=text, frame=frame)]

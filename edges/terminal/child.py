@@ -91,6 +91,8 @@ class Child:
         """Why its terminal takes no line now; empty if it does."""
         if self.reads_lines() and self._echoed and not self._local_modes() & termios.ECHO:
             return "a line is being read unseen, as a password is"
+        if self.reads_lines() and self._groups() != {self.pid}:
+            return "a command is running in the shell"
         return "" if has_room(self.master) else "the program does not read its input"
 
     def end_of_input(self, last: bytes) -> bytes:

@@ -24,8 +24,12 @@ _ENTER, _NEWLINE, _TAB = 0x0D, 0x0A, 0x09
 _CLEARS: Final = frozenset({0x03})
 _RUBS_OUT: Final = frozenset({0x7F, 0x08})
 _CTRL_A, _CTRL_B, _CTRL_E, _CTRL_K, _CTRL_U, _CTRL_V, _CTRL_W, _CTRL_Y = 0x01, 0x02, 0x05, 0x0B, 0x15, 0x16, 0x17, 0x19
-_UNSURE: Final = frozenset({_TAB, _CTRL_B, 0x0E, 0x10, 0x12, 0x13, 0x14})
-"""Completion, cursor back, history, search, transpose: with a draft, its text is no longer known."""
+_UNSURE: Final = frozenset({_TAB, _CTRL_B, 0x0E, 0x13, 0x14})
+"""Completion, cursor back, transpose: with a draft, its text is no longer known."""
+_RECALLS: Final = frozenset({0x10, 0x12})
+"""Ctrl-P and Ctrl-R bring back an earlier line, as the Up key does."""
+_ALT_RECALLS: Final = frozenset(b".p<")
+"""With Alt: the last word of the line before, and older lines."""
 _CONTROL_KEY: Final = 4
 """The bit of Ctrl in a reported modifier, less one."""
 _KEYPAD: Final = {57414: _ENTER} | {57399 + digit: 0x30 + digit for digit in range(10)}
@@ -113,12 +117,11 @@ class Draft:
             case "control":
                 self._control(match.group()[0], newline_sends)
             case "alt":
-                # Alt-Enter begins a new line in the composer; other letters with Alt move or delete.
-                self._type("\n") if match.group()[1] in (_ENTER, _NEWLINE) else self._lose_track()
+                self._alt(match.group()[1])
             case "csi":
                 self._sequence(match["params"] or b"", match["final"] or b"")
             case "shift3":
-                self._lose_track()
+                self._recall() if match.group()[2:] == b"A" else self._lose_track()
             case _:
                 pass
 
@@ -155,8 +158,24 @@ class Draft:
         elif key == _CTRL_A:
             self._lose_track()
             self._at_start = True
+        elif key in _RECALLS:
+            self._recall()
         elif key in _UNSURE:
             self._lose_track()
+
+    def _alt(self, key: int) -> None:
+        """Alt-Enter begins a new line in the composer, Alt-. fetches an earlier word; other letters move or delete."""
+        if key in (_ENTER, _NEWLINE):
+            self._type("\n")
+        elif key in _ALT_RECALLS:
+            self._recall()
+        else:
+            self._lose_track()
+
+    def _recall(self) -> None:
+        """Something from the history may stand in the line now: a command that nobody has pressed Enter for."""
+        self._line = self._line or "\ufffd"
+        self._sure = False
 
     def _sequence(self, params: bytes, final: bytes) -> None:
         if final == b"u":
@@ -164,7 +183,9 @@ class Draft:
         elif final == b"~" and params.startswith(b"27;"):
             fields = params.split(b";")
             self._reported([fields[2], fields[1]] if len(fields) > 2 else [])
-        elif final in b"ABCDHF~" and final:
+        elif final == b"A":
+            self._recall()
+        elif final in b"BCDHF~" and final:
             self._lose_track()
 
     def _reported(self, fields: list[bytes]) -> None:

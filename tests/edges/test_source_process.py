@@ -70,7 +70,7 @@ def test_output_passes_through_unchanged_on_its_own_stream() -> None:
 
 
 def test_the_start_comes_first_and_the_end_last() -> None:
-    run = Run("sh", "-c", "echo 'Error: no cart' >&2; exit 3")
+    run = Run("sh", "-c", "echo 'Error: no cart' >&2; echo 'closing the shop' >&2; exit 3")
     started, error, exited, alert = run.found
     assert isinstance(started, ProcessStarted)
     assert isinstance(error, Event)
@@ -81,9 +81,14 @@ def test_the_start_comes_first_and_the_end_last() -> None:
     assert (alert.text, alert.source, alert.detail, alert.severity) == (
         "sh exited with code 3",
         "process_alert",
-        "Error: no cart",
+        "closing the shop",  # the last lines, without what was told already
         "error",
     )
+
+
+def test_the_traceback_of_an_interrupt_is_no_finding() -> None:
+    run = Run(*python("raise KeyboardInterrupt"))
+    assert [finding.text for finding in run.found if isinstance(finding, Event)] == ["python was killed by SIGINT"]
 
 
 def test_a_good_end_is_no_alert() -> None:

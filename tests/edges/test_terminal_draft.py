@@ -15,7 +15,7 @@ def open_after(*reads: bytes, **how: bool) -> bool:
 
 
 NO_KEYS = {
-    "arrows": b"\x1b[A\x1b[B\x1b[C\x1b[D\x1bOA\x1bOD\x1b[1;5C",
+    "arrows": b"\x1b[B\x1b[C\x1b[D\x1bOB\x1bOD\x1b[1;5C",
     "function keys": b"\x1bOP\x1b[15~\x1b[24~\x1b[3~\x1b[H\x1b[F",
     "mouse": b"\x1b[<0;10;20M\x1b[<0;10;20m\x1b[M !!\x1b[M#\xff\xfe",
     "focus": b"\x1b[I\x1b[O",
@@ -25,7 +25,7 @@ NO_KEYS = {
     "colours": b"\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\\x1b]10;rgb:ffff/ffff/ffff\x07",
     "version": b"\x1bP>|xterm(370)\x1b\\",
     "graphics": b"\x1b_Gi=1;OK\x1b\\",
-    "control keys": b"\x0c\x12\x0f\x1b\x1b",
+    "control keys": b"\x0c\x0e\x0f\x1b\x1b",
     "empty lines": b"\r\r\x03\x15\x7f\x08\x0b",
     "releases": b"\x1b[97;1:3u",
     "alt with a letter": b"\x1bb\x1bf",
@@ -83,12 +83,21 @@ def test_keys_for_a_menu_are_no_draft_and_change_none() -> None:
     assert draft.open
 
 
+@pytest.mark.parametrize("keys", [b"\x1b[A", b"\x1bOA", b"\x1b[1;5A", b"\x10", b"\x12", b"\x1b.", b"\x1bp", b"\x1b<"])
+def test_a_line_out_of_the_history_is_a_draft_until_it_is_sent_or_cleared(keys: bytes) -> None:
+    assert open_after(keys)
+    assert open_after(keys, b"\x7f" * 40)  # how long it was is not known
+    assert not open_after(keys, b"\r")
+    assert not open_after(keys, b"\x03")
+    assert not open_after(keys, b"\x15")
+
+
 def test_an_escape_alone_does_not_eat_the_next_key() -> None:
     assert open_after(b"\x1b", b"h")
     draft = Draft()
     draft.feed(b"\x1b")
     assert draft.unfinished == 1
-    draft.feed(b"[A")
+    draft.feed(b"[B")
     assert (draft.open, draft.unfinished) == (False, 0)
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 _tmux = runpy.run_path(str(Path(__file__).parent / "tmux.py"))
-tmux, need, Pair = (_tmux[name] for name in ("tmux", "need", "Pair"))
-until, argv, without_numbers = (_tmux[name] for name in ("until", "argv", "without_numbers"))
+tmux, need, until, argv, without_numbers = (_tmux[name] for name in ("tmux", "need", "until", "argv", "without_numbers"))
 
 BASH = ("bash", "--norc", "--noprofile")
 PYTHON = (sys.executable, "-q")
@@ -71,31 +70,29 @@ def test_bash_is_the_same_with_its_jobs_interrupts_and_sizes(server) -> None:
     pair.end(7)
 
 
-def test_a_wrapped_program_is_stopped_and_continued_from_outside_as_the_program_itself_is(server) -> None:
+def test_a_program_that_was_stopped_from_outside_is_brought_back_by_fg_in_its_new_size(server) -> None:
     need("bash", "less")
-    page = "#!/bin/sh\necho $$ > pid\nexec {} less notes.txt\n"
     wrapper = " ".join(argv("run", "--as", "dev", "--"))
-    bare = server.screen("bare", BASH, files={**NOTES, "page": page.format("")})
-    wrapped = server.screen("wrapped", BASH, files={**NOTES, "page": page.format(wrapper)})
-    pair = Pair(bare, wrapped)
-    pair.show("ready$")
-    pair.keys("./page", "Enter")
-    pair.show("line 23 of", "alternate_on=1")
-    for screen in (bare, wrapped):
-        os.kill(int((screen.home / "pid").read_text()), signal.SIGTSTP)
-        # What it leaves on the screen is not compared: only the program itself could tidy it before it stops.
-        screen.sees("Stopped")
-    pair.resize(90, 30)
-    pair.keys("fg", "Enter")
-    pair.show("line 29 of", "alternate_on=1")
-    pair.keys("Space")
-    pair.show("line 58 of")
-    pair.keys("q")
-    pair.show("alternate_on=0")
-    pair.keys("echo ended $?; stty -a | grep -o '.icanon'", "Enter")
-    pair.show("ended 0", " icanon")
-    pair.keys("exit", "Enter")
-    pair.end(0)
+    page = f"#!/bin/sh\necho $$ > pid\nexec {wrapper} less notes.txt\n"
+    screen = server.screen("outside", BASH, files={**NOTES, "page": page})
+    screen.sees("ready$")
+    screen.keys("./page", "Enter")
+    screen.sees("line 23 of")
+    os.kill(int((screen.home / "pid").read_text()), signal.SIGTSTP)
+    screen.sees("Stopped")
+    screen.resize(90, 30)
+    screen.keys("stty -a | grep -o '.icanon'", "Enter")
+    screen.sees("\n icanon")
+    screen.keys("fg", "Enter")
+    screen.sees("line 29 of")
+    screen.keys("Space")
+    screen.sees("line 58 of")
+    screen.keys("q")
+    until(lambda: "alternate_on=0" in screen.state(), screen.state)
+    screen.keys("echo ended $?; stty -a | grep -o '.icanon'", "Enter")
+    screen.sees("ended 0\n icanon")
+    screen.keys("exit", "Enter")
+    assert screen.ends() == 0
 
 
 def test_zsh_is_the_same(server) -> None:

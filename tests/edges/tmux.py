@@ -14,7 +14,6 @@ import pytest
 _processes = runpy.run_path(str(Path(__file__).parents[1] / "cli" / "processes.py"))
 world, until, argv = (_processes[name] for name in ("world", "until", "argv"))
 
-_processes["until"].__globals__["PATIENCE"] = 6.0  # DEV
 COLUMNS, ROWS = 110, 24
 _PLAIN = {
     "TERM": "screen-256color",

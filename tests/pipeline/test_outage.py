@@ -74,10 +74,19 @@ def test_an_expired_rebuild_was_no_outage_that_recovered() -> None:
 # Exits
 
 
-@pytest.mark.parametrize("code", [0, 1, 137])
+@pytest.mark.parametrize("code", [1, 137])
 def test_an_exit_that_nothing_explains_is_a_crash_and_holds_nothing(code: int) -> None:
     scope = Scope().after(0, ProcessStarted).after(1_000, ProcessExited, code=code)
     assert (scope.state, scope.mode) == (State.CRASHED, Mode.OFF)
+
+
+@pytest.mark.parametrize(
+    ("code", "died_of"), [(0, ""), (129, ""), (130, ""), (143, ""), (143, "SIGTERM"), (130, "SIGINT"), (137, "SIGKILL")]
+)
+def test_an_end_that_is_none_of_its_own_faults_is_no_crash_and_holds_nothing(code: int, died_of: str) -> None:
+    scope = Scope().after(0, ProcessStarted).after(1_000, ProcessExited, code=code, died_of=died_of)
+    assert (scope.state, scope.mode) == (State.ENDED, Mode.OFF)
+    assert scope.after(1_000, ProcessStarted).state is State.HEALTHY
 
 
 @pytest.mark.parametrize("code", [0, 1, 137])
@@ -88,7 +97,7 @@ def test_an_exit_soon_after_a_restart_was_asked_for_is_a_rebuild(code: int) -> N
 
 def test_a_restart_that_was_asked_for_longer_ago_explains_nothing() -> None:
     assert Scope().after(0, RestartRequested).after(5_001, ProcessExited, code=1).state is State.CRASHED
-    assert Scope().after(0, RestartRequested).after(6_000, ProcessExited, code=0).state is State.CRASHED
+    assert Scope().after(0, RestartRequested).after(6_000, ProcessExited, code=0).state is State.ENDED
 
 
 def test_an_old_restart_is_not_made_fresh_by_a_new_rebuild() -> None:
