@@ -38,7 +38,7 @@ class _Ring:
         """One more; the oldest go."""
         self.numbered.append((number, ruling))
         self._notices += len(ruling.notices)
-        while self._notices - len(self.numbered[0][1].notices) >= self._most:
+        while self.numbered and self._notices - len(self.numbered[0][1].notices) >= self._most:
             self._notices -= len(self.numbered.popleft()[1].notices)
 
 

@@ -42,7 +42,7 @@ def _top(pid: int) -> list[str]:
 
 
 def test_bash_is_the_same_with_its_jobs_interrupts_and_sizes(server) -> None:
-    need("bash")
+    need("bash", "ps")
     pair = server.both(*BASH)
     pair.show("ready$")
     pair.keys(r"printf '\033[31mred\033[m %s\n' one; false", "Enter", "echo status $?", "Enter")
@@ -96,7 +96,7 @@ def test_a_program_that_was_stopped_from_outside_is_brought_back_by_fg_in_its_ne
 
 
 def test_zsh_is_the_same(server) -> None:
-    need("zsh")
+    need("zsh", "ps")
     pair = server.both("zsh", "-f")
     pair.show("ready$")
     pair.keys("print -P '%F{green}green%f'; false", "Enter", "echo status $?", "Enter")

@@ -20,11 +20,9 @@ _PLAIN = {
     "LANG": "C.UTF-8",
     "LC_ALL": "C.UTF-8",
     "PS1": "ready$ ",
-    "HISTFILESIZE": "1000",
-    "HISTTIMEFORMAT": "",
-    "SAVEHIST": "1000",
     "NODE_REPL_HISTORY": "",
-    "PYTHON_COLORS": "0",
+    # The one that there is in every version; the newer one takes a pasted block only after an empty line.
+    "PYTHON_BASIC_REPL": "1",
     "SHELL": "/bin/sh",
 }
 
@@ -137,8 +135,7 @@ class Screen:
         for file, text in files.items():
             (self.home / file).write_text(text)
             (self.home / file).chmod(0o755)
-        given = {"HOME": str(self.home), "HISTFILE": str(self.home / "history")}
-        options = [word for key, value in given.items() for word in ("-e", f"{key}={value}")]
+        options = ["-e", f"HOME={self.home}", "-e", f"HISTFILE={self.home / 'history'}"]
         size = ["-x", str(COLUMNS), "-y", str(ROWS)]
         server("new-session", "-d", "-s", name, *size, "-c", str(self.home), *options, "--", *map(str, program))
 

@@ -100,10 +100,15 @@ def test_looking_into_a_lane_that_is_not_there_makes_none() -> None:
     assert len(episodes) == 3
 
 
-def test_a_lost_episode_was_last_seen_before_all_time() -> None:
-    one = episode("boom", 1_000)
-    one.lose()
-    assert (one.pending, one.last_at) == (False, -NEVER)
+def test_what_is_lost_is_forgotten_and_its_place_in_the_ring_is_cleared_in_time() -> None:
+    episodes = Episodes(10_000)
+    for nth in range(5_000):
+        episodes.add(episodes.table("dev"), episode(f"e{nth}", nth))
+        episodes.lose("dev", [f"e{nth}", "unknown"])
+    assert len(episodes) == 0
+    assert episodes.known("dev") == {}
+    assert len(episodes.table("dev").ring) <= 257
+    episodes.lose("ghost", ["e1"])  # a lane that is not there has lost nothing
 
 
 def test_an_opened_episode_knows_nothing_of_its_past() -> None:
