@@ -27,12 +27,19 @@ fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 for name in ("SIGPIPE", "SIGXFSZ", "SIGXFZ"):
     if hasattr(signal, name):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
+locale, program, *words = sys.argv[1:]
+os.environ.pop("LC_CTYPE", None)
+if locale:
+    os.environ["LC_CTYPE"] = locale[1:]
 try:
-    os.execv(sys.argv[1], sys.argv[2:])
+    os.execve(program, words, os.environ)
 except OSError as error:
-    sys.exit(f"{sys.argv[2]}: {error.strerror}")
+    sys.exit(f"{words[0]}: {error.strerror}")
 """
-"""Elsewhere (macOS) nothing but the new process itself can take the terminal, so a few lines of Python run first."""
+"""Elsewhere (macOS) nothing but the new process itself can take the terminal, so a few lines of Python run first.
+
+Python may set ``LC_CTYPE`` for itself when it starts, so what was given is handed on apart.
+"""
 
 
 class Size(NamedTuple):
@@ -110,7 +117,9 @@ def _start(program: str, argv: Sequence[str], env: Mapping[str, str], terminal: 
     reset = [getattr(signal, name) for name in _RESET_SIGNALS if hasattr(signal, name)]
     words = list(argv)
     if not _SESSION_COMES_FIRST:
-        program, words = sys.executable, [sys.executable, "-I", "-S", "-c", _TAKE_TERMINAL, program, *argv]
+        locale = f"={env['LC_CTYPE']}" if "LC_CTYPE" in env else ""
+        words = [sys.executable, "-I", "-S", "-c", _TAKE_TERMINAL, locale, program, *argv]
+        program = sys.executable
     return os.posix_spawn(program, words, dict(env), file_actions=actions, setsid=True, setsigmask=[], setsigdef=reset)
 
 

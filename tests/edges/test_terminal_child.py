@@ -76,10 +76,13 @@ def test_it_has_its_size_from_the_first_moment() -> None:
     assert ran(["stty", "size"])[0] == b"31 97\n"
 
 
-def test_the_environment_is_exactly_the_one_given() -> None:
-    assert ran(["env"], {"PATH": os.environ["PATH"], "A": "1", "LANG": "ü"})[0] == (
-        f"PATH={os.environ['PATH']}\nA=1\nLANG=ü\n".encode()
-    )
+@pytest.mark.parametrize("session_comes_first", [True, False])
+def test_the_environment_is_exactly_the_one_given(monkeypatch: pytest.MonkeyPatch, session_comes_first: bool) -> None:
+    monkeypatch.setattr("tocsin.edges.terminal.spawn._SESSION_COMES_FIRST", session_comes_first)
+    path = f"PATH={os.environ['PATH']}"
+    for given in ([path], [path, "LC_CTYPE=C"], [path, "A=1", "LANG=ü"]):
+        got, _ = ran(["env"], dict(entry.split("=", 1) for entry in given))
+        assert sorted(got.decode().splitlines()) == sorted(given)
 
 
 def test_only_the_three_streams_are_open() -> None:

@@ -83,6 +83,8 @@ class World:
         self.fed_at: dict[int, tuple[int, bool]] = {}
         self.carried: list[tuple[Delivery, Callable[[Any], None]]] = []
         self.accepted: list[Delivery] = []
+        self.wrong: list[Any] = []
+        """What should not have been: a fault raised in a sink would only be taken for the sink's."""
         for lane in lanes:
             self.tree.open_lane(LaneSpec(name=lane, typing=LANES[lane]), Slow() if lane == "slow" else self)
 
@@ -97,7 +99,7 @@ class World:
         return Receipt(proof=Proof.RECORDED)
 
     def carry(self, sink: Any, delivery: Delivery, done: Callable[[Any], None]) -> None:
-        assert all(other.lane != delivery.lane for other, _ in self.carried), "two deliveries of one lane under way"
+        self.never("two under way", any(other.lane == delivery.lane for other, _ in self.carried), delivery)
         if delivery.attempt == 1:
             self.look_at(delivery)
         self.carried.append((delivery, done))
@@ -113,8 +115,8 @@ class World:
             )  # fmt: skip
             self.told[delivery.lane].append(one)
             self.check_recipient(delivery.lane, one)
-            if entry.traffic == "event" and number and self.mode(entry) is Mode.FULL:
-                assert self.t - fed_at >= 3_000, f"{entry.text} was told in an outage, {self.t - fed_at} ms after it came"
+            in_outage = entry.traffic == "event" and bool(number) and self.mode(entry) is Mode.FULL
+            self.never("told in an outage", in_outage and self.t - fed_at < 3_000, one)
 
     def mode(self, entry: Any) -> Mode:
         outage = self.scopes.get(entry.scope)
@@ -123,11 +125,17 @@ class World:
     def check_recipient(self, lane: str, one: Told) -> None:
         recipient, flags = self.recipients[lane], self.recipients[lane].flags
         typing, passes_by = LANES[lane], one.traffic == "mail" or (one.traffic == "notice" and one.urgent)
-        assert not flags["dead"], f"the dead was told {one}"
-        assert not (typing and any(flags[name] for name in ("draft", "dialog", "screen", "tool", "wait"))), one
-        assert not (flags["wait"] and not passes_by), one
-        assert not (flags["pause"] and one.traffic not in ("user", "return") and not (one.urgent and not typing)), one
-        assert not (recipient.active(self.t) and not one.overdue and (typing or not passes_by)), one
+        closed = typing and any(flags[name] for name in ("draft", "dialog", "screen", "tool", "wait"))
+        urgent = one.urgent and not typing
+        self.never("the dead was told", flags["dead"], one)
+        self.never("typed into something", closed, one)
+        self.never("told while waiting", flags["wait"] and not passes_by, one)
+        self.never("told in a pause", flags["pause"] and one.traffic not in ("user", "return") and not urgent, one)
+        self.never("told while active", recipient.active(self.t) and not one.overdue and (typing or not passes_by), one)
+
+    def never(self, what: str, happened: bool, where: Any) -> None:
+        if happened:
+            self.wrong.append((what, where))
 
     # The story
 
@@ -141,6 +149,8 @@ class World:
                 self.take(what, number)
             self.tree.dispatcher.run_until_idle()
             check(self)
+        assert not self.wrong
+        assert not self.tree.supervisor.restarts, self.tree.supervisor.last_trace
         return self
 
     def take(self, what: Any, number: int) -> None:
