@@ -23,11 +23,11 @@ _ESLINT_FILE: Final = re.compile(r"^(?:[A-Za-z]:\\|/|\.{0,2}/?)[^\s:][^:]*\.\w+$
 _POSITION: Final = re.compile(r"\s*[(:]\d+:\d+(?:-\d+)?\)?|\s+\d+:\d+(?:-\d+)?\b")
 _BUNDLER_CODE: Final = re.compile(r"^\[(?P<code>[A-Z][A-Z_]+)\] (?P<text>.+)$")
 _BUNDLER_PLACE: Final = re.compile(
-    r"^\s*(?:File: |╭─+\[ ?|┌─+ ?|, ?-\[)?(?P<file>[\w@./\\-]+\.\w+)(?::\d+){1,2}:?(?: ?\])?\s*$|^\s*File: (?P<only>\S+)$"
+    r"^\s*(?:[Ff]ile: |╭─+\[ ?|┌─+ ?|, ?-\[)?(?P<file>[\w@./\\-]+\.\w+)(?::\d+){1,2}:?(?: ?\])?\s*$|^\s*[Ff]ile: (?P<only>\S+)$"
 )
 _BUNDLER_VAGUE: Final = re.compile(
-    r"^(?:Build failed with|Transform failed with|error during build|error when starting|error while updating"
-    r"|Failed to compile|Error: Build failed)"
+    r"^(?:Build failed with|[✗x✖×] Build failed in|Transform failed with|error during build|error when starting"
+    r"|error while updating|Failed to compile|Error: Build failed)"
 )
 _BUNDLER_MORE: Final = re.compile(
     r"^(?:\[?(?:[A-Z]\w*Error|Error|vite|plugin|commonjs|esbuild|rollup)\b|Module |Caused by|Import trace"
@@ -119,6 +119,28 @@ class Eslint(Block):
             rule = f" ({found['rule']})" if found["rule"] else ""
             self._problems.append((f"eslint: {found['message']}{rule}", line))
         return found is not None
+
+
+class Ruff(Block):
+    """The place of a problem below its code and message, with the source and a remedy below both."""
+
+    looks_back = True
+
+    def begin(self, line: str, before: Sequence[str]) -> None:
+        """What is wrong stands in the line before."""
+        del line
+        self._said = before[-1].strip() if before and before[-1][:1].strip() else "a problem"
+        self.lead = tuple(before[-1:])
+
+    def step(self, line: str) -> Step:
+        """A blank line ends it."""
+        return Step.OURS if line.strip() and len(self.lines) < _LONGEST else Step.OVER
+
+    def told(self) -> list[Told]:
+        """File and message; code that can't be parsed is more than a matter of taste."""
+        wrong = self._said.startswith(("invalid-syntax", "error"))
+        text = f"{self.match.groups['file']}: {self._said.replace(' [*] ', ' ', 1)}"
+        return [Told(text=text, detail=self.printed, severity="error" if wrong else None)]
 
 
 class Webpack(Block):

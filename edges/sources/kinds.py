@@ -3,7 +3,8 @@
 from typing import Final
 
 from .blocks import Block, Gradle, Lead, Race, Request, Run
-from .compiler_blocks import Bundler, Diagnostic, Eslint, Javac, Webpack
+from .compiler_blocks import Bundler, Diagnostic, Eslint, Javac, Ruff, Webpack
+from .diff_block import Diff
 from .js_block import JavaScript
 from .native_blocks import ErrorLine, Go, Rust, Rustc
 from .python_block import Python
@@ -47,5 +48,7 @@ KINDS: Final[dict[BlockName, type[Block]]] = {
     "gradle": Gradle,
     "request": Request,
     "error": ErrorLine,
+    "ruff": Ruff,
+    "diff": Diff,
 }
 """The class for each name that a rule's ``opens`` may have."""

@@ -14,7 +14,7 @@ _GO_OTHER: Final = re.compile(
     r"^(?:goroutine \d+|\[signal |\[recovered|created by |\.\.\.additional frames|r\w{1,6}\s+0x|[cdefgs]s\s+0x|\tpanic: )"
 )
 _GO_END: Final = re.compile(r"^exit status \d+$")
-_GO_NOISE: Final = re.compile(r" \[recovered\].*$")
+_GO_NOISE: Final = re.compile(r" \[recovered\b.*$")
 
 _RUST_PLACE: Final = re.compile(r"^\s*--> (?P<file>[^:]+):\d+:\d+")
 _RUST_MORE: Final = re.compile(r"^(?:\s+\S|\d+ +\||\.\.\.$|= |help: |note: )")

@@ -14,7 +14,7 @@ BlockName = Literal[
     "", "python", "js", "jvm", "dotnet", "ruby", "php", "go", "rust", "elixir", "sanitizer",
     "diagnostic", "javac", "rustc", "eslint", "webpack", "bundler", "proxy", "prisma",
     "pytest", "unittest", "gotest", "cargotest", "jest", "vitest", "tap", "numbered", "progress",
-    "run", "race", "gradle", "request", "error",
+    "run", "race", "gradle", "request", "error", "ruff", "diff",
 ]  # fmt: skip
 """The kinds of multi-line findings; ``blocks.KINDS`` has one entry for each."""
 

@@ -14,7 +14,8 @@ _JEST_END: Final = re.compile(
 _INDENTED: Final = re.compile(r"^\s+\S")
 _RULE: Final = re.compile(r"^\s*⎯{3,}")
 _VITEST_HEAD: Final = re.compile(r"^\s*FAIL\s+(?P<name>.+?)\s*$")
-_TAP_FIELD: Final = re.compile(r"^\s*(?P<name>error|location|failureType): ?(?P<value>.*)$")
+_QUOTES: Final = "'\""
+_TAP_FIELD: Final = re.compile(r"^\s*(?P<name>error|message|location|failureType): ?(?P<value>.*)$")
 _ITEM: Final = re.compile(r"^\s*(?P<number>\d+)\) (?P<title>.+?)$")
 _LOCATION: Final = re.compile(r"^\S+:\d+$")
 _NUMBERED_END: Final = re.compile(
@@ -109,7 +110,7 @@ class Tap(Block):
             return Step.LAST
         if found := _TAP_FIELD.match(line):
             self._field = found["name"]
-            self._fields[self._field] = found["value"].strip("'\"").removeprefix("|-")
+            self._fields[self._field] = found["value"].strip(_QUOTES).removeprefix("|-")
         elif self._field and not self._fields[self._field]:
             self._fields[self._field] = line.strip()
         if line.strip() not in ("", "---"):
@@ -117,10 +118,12 @@ class Tap(Block):
         return Step.OURS
 
     def told(self) -> list[Told]:
-        """A parent fails because a subtest does: only the subtest is told."""
-        if self._fields.get("failureType") == "subtestsFailed":
+        """A parent fails because a subtest does: only the subtest is told. Behind a cross, a parent has no error."""
+        if self._fields.get("failureType") == "subtestsFailed" or (self.title.lstrip().startswith("✖") and not self._first):
             return []
         message = self._fields.get("error") or ("" if self._fields else self._first)
+        if message.startswith("name: "):  # Vitest parts type and message
+            message = f"{message[6:].strip(_QUOTES)}: {self._fields.get('message', '')}"
         text = f"FAIL {self._name}: {message}" if message else f"FAIL {self._name}"
         return [Told(text=text, key=f"FAIL {self._name}", detail=self.printed)]
 

@@ -12,6 +12,9 @@ _PYTEST_TITLE: Final = re.compile(
     r"^_{2,} (?:(?P<error>ERROR) (?:at (?:setup|teardown) of |collecting ))?(?P<name>\S.*?) _{2,}$"
 )
 _PYTEST_HEADER: Final = re.compile(r"^={3,} (?P<what>.+?) ={3,}$")
+_PYTEST_FAILED: Final = ("FAILURES", "ERRORS")
+_PYTEST_PARTS: Final = (*_PYTEST_FAILED, "PASSES", "XPASSES", "XFAILURES", "short test summary info")
+"""What a failing test prints may look like a header: only these are."""
 _PYTEST_SHORT: Final = re.compile(r"^(?P<what>FAILED|ERROR) (?P<id>\S+?\.py(?:::.+?)?)(?: - (?P<message>.*))?$")
 _PYTEST_END: Final = re.compile(
     r"^(?:=+ )?(?:\d+ \w+, )*\d+ (?:failed|passed|error|errors|skipped|warnings?|rerun)\b.* in [\d.:]+"
@@ -30,7 +33,7 @@ _CARGO_PANIC: Final = re.compile(r"panicked at (?:'(?P<message>.*)', )?\S+?:\d+:
 
 
 class Pytest(Block):
-    """FAILURES, ERRORS and the short summary: what they say of one test is one event."""
+    """FAILURES, ERRORS and the short summary: what they say of one test is one event; tests that did well have sections too."""
 
     quiet = Millis(2_000)
 
@@ -40,7 +43,8 @@ class Pytest(Block):
         self._sections: list[_Section] = []
         self._reading: _Section | None = None
         self._short: list[tuple[str, str, str]] = []
-        self._in_summary = "short test summary" in line
+        header = _PYTEST_HEADER.match(line)
+        self._part = header["what"] if header else "short test summary info"
         self._read_short(line)
 
     def step(self, line: str) -> Step:
@@ -50,11 +54,11 @@ class Pytest(Block):
         header = _PYTEST_HEADER.match(line)
         if header is not None:
             self._reading = None
-            self._in_summary = "short test summary" in header["what"]
+            self._part = header["what"] if header["what"] in _PYTEST_PARTS else self._part
             return Step.OVER if "test session starts" in header["what"] else Step.OURS
-        if self._in_summary:
+        if self._part == _PYTEST_PARTS[-1]:
             self._read_short(line)
-        elif title := _PYTEST_TITLE.match(line):
+        elif self._part in _PYTEST_FAILED and (title := _PYTEST_TITLE.match(line)):
             self._reading = _Section(title["name"], bool(title["error"]))
             self._sections.append(self._reading)
         elif self._reading is not None:
@@ -70,7 +74,7 @@ class Pytest(Block):
             section = next((section for section in left if section.name == name), None)
             if section is not None:
                 left.remove(section)
-            found.append(_test(what, test, message or (section.message if section else ""), section.printed if section else ""))
+            found.append(_test(what, test, _whole(message, section), section.printed if section else ""))
         return found + [
             _test("ERROR" if section.is_error else "FAILED", section.id, section.message, section.printed) for section in left
         ]
@@ -105,6 +109,13 @@ class _Section:
             self.message = error["text"]
         if (place := _PYTEST_PLACE.match(line)) and not self._file:
             self._file = place["file"]
+
+
+def _whole(message: str, section: _Section | None) -> str:
+    """The summary cuts a message off where the terminal ends; the section has it whole."""
+    if section is None or (message and not message.endswith("...")):
+        return message
+    return section.message if section.message.startswith(message.removesuffix("...")) else message
 
 
 def _test(what: str, test: str, message: str, detail: str) -> Told:

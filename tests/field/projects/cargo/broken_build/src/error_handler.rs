@@ -1,0 +1,3 @@
+pub fn handle(error: String) -> bool {
+    !error
+}

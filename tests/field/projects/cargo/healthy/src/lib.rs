@@ -1,0 +1,1 @@
+pub mod error_handler;

@@ -1,0 +1,5 @@
+export function total(items) {
+  const count = items.length;
+  if (items == null) return 0;
+  return prices.reduce((sum, price) => sum + price, taxes);
+}

@@ -1,0 +1,1 @@
+export const codes = { error: 1, error: 2 };

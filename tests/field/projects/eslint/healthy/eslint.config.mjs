@@ -1,0 +1,1 @@
+export default [{ files: ["src/**/*.js"], rules: { "no-undef": "error", "eqeqeq": "warn" } }];

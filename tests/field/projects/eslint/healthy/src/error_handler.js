@@ -1,0 +1,3 @@
+export function isError(error) {
+  return error == "error: no price";
+}

@@ -1,0 +1,6 @@
+int total(void);
+extern int taxes;
+
+int main(void) {
+  return total() + taxes;
+}

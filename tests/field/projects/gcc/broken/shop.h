@@ -1,0 +1,1 @@
+typedef unknown_type money;

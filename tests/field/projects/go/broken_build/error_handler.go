@@ -1,0 +1,5 @@
+package main
+
+func handle(error string) bool {
+	return isFatal(error)
+}

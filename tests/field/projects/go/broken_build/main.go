@@ -1,0 +1,6 @@
+package main
+
+func main() {
+	var total int = "three"
+	println(taxes(total))
+}

@@ -1,0 +1,6 @@
+class Cart {
+    int total() {
+        int price = "three";
+        return price() + taxes;
+    }
+}

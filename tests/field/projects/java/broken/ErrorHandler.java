@@ -1,0 +1,5 @@
+class ErrorHandler {
+    void handle() {
+        throw new CartError("no price");
+    }
+}

@@ -1,0 +1,4 @@
+fn main() {
+    let total: i32 = "a";
+    println!("{}", total);
+}

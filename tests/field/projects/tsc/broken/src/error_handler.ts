@@ -1,0 +1,3 @@
+import { total } from "./cart";
+
+export const message: string = total([], 1);

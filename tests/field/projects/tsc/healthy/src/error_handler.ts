@@ -1,0 +1,5 @@
+export class CartError extends Error {}
+
+export function fail(reason: string): never {
+  throw new CartError(`error: ${reason}`);
+}

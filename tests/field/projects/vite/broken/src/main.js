@@ -1,0 +1,4 @@
+import { total } from "./cart.js";
+import "./no-such-file.js";
+
+total();

@@ -1,0 +1,3 @@
+export function handleError(error) {
+  console.error("handled", error);
+}

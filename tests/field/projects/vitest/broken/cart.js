@@ -1,0 +1,3 @@
+export function price(cart, item) {
+  return cart[item].price;
+}

@@ -1,0 +1,3 @@
+import { coupon } from "./no-such-coupon.js";
+
+coupon();
