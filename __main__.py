@@ -1,6 +1,6 @@
 """`python -m tocsin` is the command `tocsin`."""
 
-from .cli.main import main
+from .cli.entry import main
 
 if __name__ == "__main__":
     main()

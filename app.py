@@ -1,10 +1,11 @@
 """App: the one composition root — settings → clock, tree, edges — and the line as a program embeds it."""
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio.to_thread
 import msgspec
@@ -14,40 +15,31 @@ from .actors.intake import Fed
 from .actors.tree import Tree
 from .contracts.base import Instant, Record
 from .contracts.deliveries import Delivery
-from .contracts.errors import BadInput, NameTaken, NoRecipient, NotRunning, RecipientDead
+from .contracts.durable import Acceptance, Rearmed
+from .contracts.errors import BadInput, NameTaken, NoRecipient, NotRunning
 from .contracts.events import Event
 from .contracts.hooks import HookEvent
 from .contracts.lanes import LaneSpec
 from .contracts.ports import Clock, Shelf, Sink
-from .contracts.severity import LEVELS
-from .contracts.signals import DialogClosed, LaneSignal, RecipientDied, RecipientRevived, ScopeSignal, Signal
+from .contracts.recipients import Kind, Recipient, Session
+from .contracts.signals import DialogClosed, RecipientDied, Signal
 from .contracts.status import LaneStatus, Status
 from .contracts.verdicts import Decision
 from .edges.clock import SteadyClock, utc_offset
+from .edges.desk import Desk, Intake, made, only_facts
 from .edges.ids import RandomIds
 from .edges.portal import Portal
-from .edges.sinks.call import CallSink
+from .edges.sinks.call import as_sink
 from .edges.sinks.spill import SpillSink
-from .pipeline.classify import Classify, Reason, Recipients, Refusal
+from .pipeline.classify import Classify
 from .pipeline.record import DeadLetter
 from .pipeline.roster import Settings
 from .pipeline.waiting import WaitTracker
 
+if TYPE_CHECKING:
+    from .edges.records import Records
+
 SPILL_DIR = "spill"
-
-
-class Refused(Record, frozen=True, kw_only=True):
-    """One of many events that was not taken, and why."""
-
-    index: int
-    text: str
-
-
-class Intake(Record, frozen=True, kw_only=True):
-    """What became of many events at the door."""
-
-    accepted: int
-    refused: tuple[Refused, ...] = ()
 
 
 class Left(Record, frozen=True, kw_only=True):
@@ -71,9 +63,19 @@ class Tocsin:
         clock: Clock | None = None,
         portal: Portal | None = None,
         state_dir: Path | None = None,
+        store: Path | None = None,
+        warn: Callable[[str], None] | None = None,
+        socket: str = "",
     ) -> None:
-        """``state_dir`` is where what had to be cut is kept whole; by default the user's state directory."""
+        """``state_dir`` is where what had to be cut is kept whole; by default the user's state directory.
+
+        With ``store``, a database file that any number of processes may share, a person's, an agent's and a harness's words
+        survive a crash: ``feed`` returns when they are committed. ``warn`` is told in words when that file makes trouble (by
+        default the log of the name ``tocsin``). ``socket`` is where this process can be told that something was committed.
+        """
         self.clock = clock or SteadyClock()
+        self._store_path, self._socket = store, socket
+        self._warn = warn or logging.getLogger("tocsin").warning
         self.settings = _with_local_time(settings or Settings(), self.clock.now())
         self.run = RandomIds(self.clock).run()
         self._portal = portal or Portal()
@@ -83,8 +85,11 @@ class Tocsin:
         )
         # The same rules as on the line, asked ahead, so that a producer learns at once that nobody is there.
         self._directory = Classify(self.settings.classify)
+        self._desk = Desk(self._tree, self._directory, RandomIds(self.clock))
         self._names: set[str] = set()
         self._trackers: dict[str, WaitTracker] = {}
+        self._heard: set[str] = set()
+        """Lanes whose hooks have been heard, which the store knows: a recipient without any is not observable."""
         self._observers: set[str] = set()
         self._lock = threading.Lock()
         self._hooks = threading.Lock()
@@ -97,9 +102,20 @@ class Tocsin:
         with self._lock:
             if self._stopped:
                 raise NotRunning("this line has been stopped for good: make a new Tocsin")
+            if not self._running and self._store_path is not None:
+                self._remember(self._store_path)
             self._tree.dispatcher.start()
             self._running = True
         return self
+
+    def _remember(self, path: Path) -> None:
+        """Open the store and let the line use it. The database's library is not loaded without need: it takes its time."""
+        from .edges.remembering import open_memory
+
+        self._desk.memory = open_memory(path, self.clock, self._socket, self._warn)
+        if self._desk.memory is not None:
+            self._desk.memory.connect(self._tree, self._recipient_died)
+            self._desk.memory.start()
 
     def stop(self, grace: float = 5.0) -> Left:
         """Deliver what may be delivered, within ``grace`` seconds, and end, for good.
@@ -112,10 +128,20 @@ class Tocsin:
         deadline = timer.now() + int(grace * 1000)
         self._tree.close_door()
         self._tree.patience = max(0.1, grace)
+        if was_running and self._desk.memory is not None:
+            self._desk.memory.hold_back()
         left, quiet = self._run_dry(timer, deadline) if was_running else ((), True)
         remaining = max(0.1, (deadline - timer.now()) / 1000)
         ended = self._tree.stop(remaining)
+        if self._desk.memory is not None:
+            self._desk.memory.stop(remaining)
         return Left(lanes=left, ended=self._portal.close(remaining) and ended and quiet)
+
+    def drain(self, patience: float = 5.0) -> tuple[LaneStatus, ...]:
+        """Deliver now all that may be delivered, without waiting for windows; within ``patience`` seconds. What is left."""
+        self._must_run()
+        timer = SteadyClock()
+        return self._run_dry(timer, timer.now() + int(patience * 1000))[0]
 
     def _run_dry(self, timer: Clock, deadline: int) -> tuple[tuple[LaneStatus, ...], bool]:
         """What is left in the lanes when all that may go has gone, and whether nothing was under way any more."""
@@ -146,36 +172,67 @@ class Tocsin:
 
     # Recipients
 
-    def open_lane(self, name: str, sink: Sink | Shelf | Callable[[Delivery], object], *, typing: bool = False) -> None:
+    def open_lane(
+        self,
+        name: str,
+        sink: Sink | Shelf | Callable[[Delivery], object],
+        *,
+        typing: bool = False,
+        kind: Kind = "agent",
+        provider: str = "",
+        session: Session | None = None,
+    ) -> None:
         """A recipient is here. ``sink`` writes what is released to it: a ``Sink``, a ``Shelf`` or a plain function.
 
         ``typing=True`` if the sink types into a terminal: nothing is then typed into a draft, a dialog or an answer.
-        Raises ``NameTaken`` if the name is in use, ``BadInput`` if it can't be a name.
+        Raises ``NameTaken`` if the name is in use, here or by another process with the same store, and ``BadInput`` if it
+        can't be a name. With a store it is registered as ``kind`` and ``provider``, and what waits for it comes at once.
+        ``session``: its program has just been started, so what it waited for in an earlier run is over.
         """
         self._must_run()
         if not name or name != name.strip() or not name.isprintable():
             raise BadInput(f"{name!r} can't be a recipient's name: use printable characters, with no space at the ends")
-        made = _as_sink(sink)
+        writer = as_sink(sink)
         with self._lock:
             if name in self._names:
                 raise NameTaken(f"a recipient called {name!r} is here already; choose another name, or close its lane first")
             self._names.add(name)
-        spec = LaneSpec(name=name, typing=typing)
-        self._tree.open_lane(spec, made)
+        try:
+            self._open(LaneSpec(name=name, typing=typing), writer, Recipient(name=name, kind=kind, provider=provider), session)
+        except BaseException:
+            self._names.discard(name)
+            raise
+
+    def _open(self, spec: LaneSpec, sink: Sink | Shelf, recipient: Recipient, session: Session | None) -> None:
+        if self._desk.memory is None:
+            self._tree.open_lane(spec, sink)
+            self._directory.open(spec)
+            return
+        taken = self._desk.memory.take(recipient, session.id if session is not None else "")
+        self._tree.open_lane(spec, sink)
         self._directory.open(spec)
+        self._tree.seed(spec.name, taken.announced)
+        if session is not None:
+            self.records.begin_session(session)
+        elif taken.waits is not None:
+            tracker = self._trackers[spec.name] = WaitTracker(spec.name)
+            self._desk.put(tracker.resume(taken.waits))
+        self._desk.memory.begin(spec.name)
 
     def close_lane(self, name: str) -> None:
-        """The recipient is gone; what was pending for it is dropped, on record."""
+        """The recipient is gone; what was pending for it is dropped, on record. With a store, what is durable waits there."""
         if name in self._names:
             self._names.discard(name)
             self._trackers.pop(name, None)
             self._directory.close(name)
             self._tree.close_lane(name)
+            if self._desk.memory is not None:
+                self._desk.memory.give_back(name)
 
     def add_observer(self, name: str, sink: Sink | Shelf | Callable[[Delivery], object]) -> None:
         """One more sees what was delivered, to anybody, after it was delivered. Raises ``NameTaken`` for a name in use."""
         self._must_run()
-        made = _as_sink(sink)
+        made = as_sink(sink)
         with self._lock:
             if name in self._observers:
                 raise NameTaken(f"an observer called {name!r} is here already; choose another name")
@@ -184,18 +241,16 @@ class Tocsin:
 
     # In
 
-    def feed(self, event: Event | str, *, wait: bool = True, timeout: float | None = None, **fields: Any) -> None:
+    def feed(self, event: Event | str, *, wait: bool = True, timeout: float | None = None, **fields: Any) -> Acceptance | None:
         """Feed one event, or a text with the fields of an ``Event`` (``to=``, ``severity=``, ``scope=`` …).
 
-        Returns when it is in the line. Raises ``NoRecipient``, ``RecipientDead`` or ``BadInput`` at once, and ``Backpressure``
-        if it is not of class ``event``, the line is full, and ``wait`` is false or ``timeout`` seconds have passed.
+        Returns when it is in the line; with a store and any class but ``event``, when it is committed, and then says under
+        which id (of several recipients, that of the first). Raises ``NoRecipient``, ``RecipientDead`` or ``BadInput`` at once,
+        and ``Backpressure`` if it is not of class ``event``, the line is full, and ``wait`` is false or ``timeout`` seconds
+        have passed.
         """
         self._must_run()
-        made = _made(event, fields)
-        answer = self._recipients(made)
-        if isinstance(answer, Refusal):
-            raise _REFUSALS.get(answer.reason, NoRecipient)(answer.text)
-        self._put([made], wait=wait, timeout=timeout)
+        return self._desk.feed(made(event, fields), wait=wait, timeout=timeout)
 
     def feed_all(self, items: Iterable[Fed], *, wait: bool = True, timeout: float | None = None) -> Intake:
         """Feed many events, and signals in their order among them, as a process's output brings them.
@@ -203,40 +258,81 @@ class Tocsin:
         One that can't be taken does not keep the others out; the answer names each of them.
         """
         self._must_run()
-        items = list(items)
-        refused = [
-            Refused(index=index, text=answer.text)
-            for index, item in enumerate(items)
-            if not isinstance(item, _FACTS) and isinstance(answer := self._recipients(item), Refusal)
-        ]
-        if refused:
-            out = {one.index for one in refused}
-            items = [item for index, item in enumerate(items) if index not in out]
-        self._put(items, wait=wait, timeout=timeout)
-        return Intake(accepted=len(items), refused=tuple(refused))
+        return self._desk.feed_all(list(items), wait=wait, timeout=timeout)
 
     def signal(self, *facts: Signal) -> None:
-        """Tell the line facts: a turn began, a dev server restarted, a dialog is open."""
-        if not all(isinstance(fact, _FACTS) for fact in facts):
-            raise BadInput("that is no signal; an event goes in by feed()")
-        for fact in facts:
+        """Tell the line facts: a turn began, a dev server restarted, a dialog is open.
+
+        With a store the end of a recipient's program only closes its lane: what is durable waits for its return.
+        """
+        self._must_run()
+        told = only_facts(facts)
+        for fact in told:
             if isinstance(fact, DialogClosed) and (tracker := self._trackers.get(fact.lane)):
                 tracker.dismiss()  # the menu is gone from the screen, whatever the agent's hooks say, or fail to say
-        self._put(facts)
+        ended = [fact for fact in told if isinstance(fact, RecipientDied)] if self._desk.memory is not None else []
+        self._desk.put([fact for fact in told if fact not in ended])
+        for fact in ended:
+            self.close_lane(fact.lane)
+
+    def _recipient_died(self, name: str) -> None:
+        """It was archived: what is pending for it ends as its class has it."""
+        self._tree.feed([RecipientDied(lane=name)])
+        self._directory.observe(RecipientDied(lane=name))
+
+    # What a harness and agents send
+
+    def send_notice(
+        self,
+        to: str,
+        kind: str,
+        key: str,
+        text: str,
+        *,
+        urgent: bool = False,
+        ctx: Sequence[str] = (),
+        cleared_when: str = "",
+        **fields: Any,
+    ) -> Acceptance | None:
+        """A harness notice: told once for each ``kind:key`` until it is re-armed. See the notice gate in the documentation."""
+        signature = {"key": f"{kind}:{key}", "urgent": urgent, "ctx": tuple(ctx), "cleared_when": cleared_when}
+        return self.feed(text, to=to, traffic="notice", **{"source": "harness", **signature, **fields})
+
+    def send_mail(self, to: str, text: str, *, id: str = "", **fields: Any) -> Acceptance | None:
+        """An agent's words to another: delivered exactly as they are, and once for each ``id``."""
+        return self.feed(text, to=to, id=id, traffic="mail", **{"source": "mail", "severity": "info", **fields})
+
+    def rearm(self, to: str, kind: str = "", cleared: Callable[[str, tuple[str, ...]], bool] = lambda *_: True) -> Rearmed:
+        """The conditions behind these notices are gone: they may be told again, and those that still wait never are.
+
+        ``cleared`` is asked for each signature of that ``kind`` (of any, if empty) with its ``ctx``. Evidence, never a clock.
+        Raises ``NameTaken`` while another process delivers to it, ``NoRecipient`` without a store if it is not here.
+        """
+        self._must_run()
+        if to in self._names:
+            return self._tree.rearm(to, kind, cleared)
+        if self._desk.memory is None:
+            raise NoRecipient(f"nobody is called {to!r} here")
+        return self._desk.memory.rearm(to, kind, cleared)
 
     def observe(self, lane: str, event: HookEvent) -> None:
         """Tell the line what a recipient's own hooks say: it then knows turns, tool calls and waits from the best source."""
         self._must_run()
         with self._hooks:  # one hook at a time, also while it waits at the door; the line can be stopped meanwhile
             tracker = self._trackers.setdefault(lane, WaitTracker(lane))
+            before = _waits_of(tracker)
             facts = tracker.observe(event)
-            self._put(facts)
+            self._desk.put(facts)
+            if self._desk.memory is not None and (_waits_of(tracker) != before or lane not in self._heard):
+                self._heard.add(lane)
+                self._desk.memory.save_waits(lane, tracker.state())
 
     # What it did
 
     def status(self) -> Status:
         """The whole line: each lane's depth and what it waits for, the balance, every verdict's count."""
-        return self._tree.status()
+        trouble = self._desk.memory.trouble if self._desk.memory is not None else ""
+        return msgspec.structs.replace(self._tree.status(), trouble=trouble)
 
     def explain(self, what: str) -> list[Decision]:
         """The story of a notice, by its id, or of all that share a fingerprint, by that or its first eight characters."""
@@ -250,58 +346,45 @@ class Tocsin:
         """What could not be told to anybody, with the reason."""
         return self._tree.dead_letters()
 
+    @property
+    def remembers(self) -> bool:
+        """True if it has a store that could be opened."""
+        return self._desk.memory is not None
+
+    @property
+    def records(self) -> "Records":
+        """The store: recipients, messages, deliveries, the ledger, inboxes. Raises ``NotRunning`` without one."""
+        from .edges.records import Records
+
+        if self._desk.memory is None:
+            raise NotRunning("this line has no store: give it one with Tocsin(store=PATH), and start it")
+        return Records(self._desk.memory, self.clock)
+
+    def look(self) -> None:
+        """Another process says that it has committed something for a recipient of this one."""
+        if self._desk.memory is not None:
+            self._desk.memory.look()
+
     def retry(self, notice_id: str) -> None:
         """Feed a dead letter's event again, through the whole line."""
         letter = next((letter for letter in self.dead_letters() if letter.decision.id == notice_id), None)
-        if letter is None:
+        to = (letter.notice.lane or letter.notice.event.to or "") if letter else ""
+        if self._desk.memory is not None and (event := self._desk.memory.again(notice_id, to)) is not None:
+            self._tree.bring(event)
+        elif letter is not None:  # of several recipients only the one who was not told
+            self.feed(msgspec.structs.replace(letter.notice.event, to=to or None))
+        else:
             raise BadInput(f"there is no dead letter with the id {notice_id!r}")
-        to = letter.notice.lane or letter.notice.event.to  # of several recipients only the one who was not told
-        self.feed(msgspec.structs.replace(letter.notice.event, to=to))
-
-    def _recipients(self, event: Event) -> Recipients | Refusal:
-        """Who will be told. What nobody can read because it has the wrong types is refused."""
-        try:
-            return self._directory.recipients(event)
-        except (AttributeError, TypeError) as error:
-            return Refusal(Reason.EMPTY, f"that is neither an event nor a signal: {error}")
-
-    def _put(self, items: Sequence[Fed], *, wait: bool = True, timeout: float | None = None) -> None:
-        self._must_run()
-        self._tree.feed(items, wait=wait, timeout=timeout)
-        for item in items:
-            if type(item) in _LIVES:
-                self._directory.observe(item)  # type: ignore[arg-type]
 
     def _must_run(self) -> None:
         if not self._running:
             raise NotRunning("the line is not running: call start(), or use it in a with statement")
 
 
-_REFUSALS: dict[Reason, type[NoRecipient | RecipientDead | BadInput]] = {Reason.DEAD: RecipientDead, Reason.EMPTY: BadInput}
-
-
-_FACTS = (LaneSignal, ScopeSignal)
-_LIVES = {RecipientDied, RecipientRevived}
-
-
-def _as_sink(sink: Sink | Shelf | Callable[[Delivery], object]) -> Sink | Shelf:
-    if not isinstance(sink, Sink | Shelf) and not callable(sink):
-        raise BadInput(f"{sink!r} is no sink: give a function, or an object with deliver() or put()")
-    return sink if isinstance(sink, Sink | Shelf) else CallSink(sink)
-
-
-def _made(event: Event | str, fields: dict[str, Any]) -> Event:
-    """The event; from a text and fields, checked as strictly as one that came in from outside."""
-    if isinstance(event, Event):
-        if not fields:
-            return event
-        fields = {**msgspec.structs.asdict(event), **fields}
-    else:
-        fields = {"text": event, **fields}
-    try:
-        return msgspec.convert(fields, Event)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"that is no event: {error}; severities are {', '.join(LEVELS)}") from error
+def _waits_of(tracker: WaitTracker) -> tuple[bool, str, bool]:
+    """What a restart must not forget; turns and tool calls end with the process."""
+    state = tracker.state()
+    return state.permission, state.question, state.dismissed
 
 
 def _with_local_time(settings: Settings, now: Instant) -> Settings:

@@ -4,9 +4,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..contracts.base import Instant
+from ..contracts.durable import DURABLE, Announced, Rearmed
 from ..contracts.events import Event
-from ..contracts.moves import ClearScope, Dropped, Kept, Lost, Missed, Rearm, Settled, Told, WakeLane, WakeScope
-from ..contracts.notices import Proposal
+from ..contracts.moves import (
+    Announce,
+    ClearScope,
+    Disarm,
+    Dropped,
+    Kept,
+    Lost,
+    Missed,
+    NoticesLost,
+    NoticesTold,
+    Rearm,
+    Settled,
+    Told,
+    WakeLane,
+    WakeScope,
+)
+from ..contracts.notices import Admission, Proposal
 from ..contracts.signals import Cleared, RecipientDied, RecipientRevived
 from ..contracts.verdicts import Stage
 from ..pipeline.classify import Classify
@@ -17,8 +33,9 @@ from ..pipeline.fingerprint import Fingerprint
 from ..pipeline.hold import Hold
 from ..pipeline.step import Step
 from ..pipeline.throttle import Throttle
+from .durable import Accept, Offered
 from .intake import Door
-from .messages import Answer, Batch, CloseLane, Drain, Facts, Flush, Look, Moves, OpenLane, ScopeFacts
+from .messages import Answer, Batch, CloseLane, Drain, Facts, Flush, Look, Moves, OpenLane, Rearmer, ScopeFacts, Seed
 from .stage import Ref, StageActor
 
 
@@ -56,7 +73,7 @@ class FingerprintActor(StageActor[Fingerprint]):
     def on_message(self, message: Any, now: Instant) -> Any:
         if isinstance(message, Facts) and isinstance(message.fact, Cleared):
             fact = message.fact
-            message = Moves([Rearm(fact.lane, self.stage.print_of(fact.source, fact.scope, fact.key))])
+            message = Moves([Rearm(fact.lane, self.stage.print_of(fact.source, fact.scope, fact.key), fact.key)])
         self.next.tell(message)
 
 
@@ -65,25 +82,53 @@ class DedupActor(StageActor[Dedup]):
 
     name = Stage.DEDUP
     next: Ref
+    journal: Ref | None = None
+    """Where it is kept what was told, if anywhere."""
 
     def send(self, out: Sequence[Any], now: Instant) -> None:
-        self.next.tell(Batch(out))
+        admissions = [move for move in out if isinstance(move, Admission)]
+        if admissions:
+            self.next.tell(Batch(admissions))
+        if len(admissions) < len(out):
+            self._send_moves(out)
+
+    def _send_moves(self, out: Sequence[Any]) -> None:
+        on = [move for move in out if isinstance(move, Rearm)]
+        if on:
+            self.next.tell(Moves(on))
+        kept = [move for move in out if isinstance(move, Announce | Disarm)]
+        if kept and self.journal is not None:
+            self.journal.tell(Moves(kept))
 
     def on_message(self, message: Any, now: Instant) -> Any:
         match message:
             case Moves():
                 for move in message.items:
-                    self.call(lambda _, move=move: self._move(move, now))  # type: ignore[misc]
+                    self.call(lambda step, move=move: self._move(move, now, step))  # type: ignore[misc]
+            case Rearmer():
+                return self._rearm(message)
+            case Seed():
+                self.stage.seed(message.lane, message.told, now)
             case CloseLane():
                 self.stage.close(message.name)
                 self.next.tell(message)
             case _:
                 self.next.tell(message)
+        return None
+
+    def look(self, look: Look) -> list[Announced]:
+        """What the recipient of the lane in ``what`` was told by the harness, and what is not re-armed."""
+        return self.stage.told_of(look.what)
+
+    def _rearm(self, message: Rearmer) -> Rearmed:
+        found: list[Rearmed] = []
+        self.call(lambda step: found.append(self.stage.rearm_cleared(message.lane, message.kind, message.cleared, step)))
+        return found[-1]
 
     def amend(self, amends: Dropped | Lost, now: Instant) -> None:
         """A poisoned notice was never admitted, so no table knows of it."""
 
-    def _move(self, move: Told | Missed | Lost | Rearm, now: Instant) -> None:
+    def _move(self, move: Told | Missed | Lost | NoticesTold | NoticesLost | Rearm, now: Instant, step: Step[Any]) -> None:
         match move:
             case Told():
                 self.stage.told(move.lane, move.told, now)
@@ -91,9 +136,12 @@ class DedupActor(StageActor[Dedup]):
                 self.stage.missed(move.lane, move.missed)
             case Lost():
                 self.stage.lost(move.lane, move.fingerprints)
+            case NoticesTold():
+                self.stage.notices_told(move.lane, move.serials, now, step)
+            case NoticesLost():
+                self.stage.notices_lost(move.lane, move.serials)
             case Rearm():
-                self.stage.rearm(move.lane, move.fingerprint)
-                self.next.tell(Moves([move]))
+                self.stage.rearm(move.lane, move.fingerprint, move.signature, step)
 
 
 class ThrottleActor(StageActor[Throttle]):
@@ -141,7 +189,7 @@ class ThrottleActor(StageActor[Throttle]):
             case ClearScope():
                 self.stage.clear(move, now, step)
             case Rearm():
-                self.stage.rearm(move)
+                self.stage.rearm(move, now, step)
 
     def look(self, look: Look) -> Any:
         return self.stage.view()
@@ -154,6 +202,8 @@ class _Gate(StageActor[Any]):
     throttle: Ref
     intake: Ref
     door: Door
+    journal: Ref | None = None
+    """The store's actor, if there is a store."""
 
     def send(self, out: Sequence[Any], now: Instant) -> None:
         fed = [item for item in out if isinstance(item, Event)]
@@ -164,7 +214,15 @@ class _Gate(StageActor[Any]):
         if on:
             self.next.tell(Batch(on))
         if fed:
-            self.door.put_from_within(fed)
+            self._feed(fed)
+
+    def _feed(self, events: list[Event]) -> None:
+        """A finding of ours goes in at the door; mail that goes back is committed first, for whoever the coordinator is."""
+        lasting = [event for event in events if event.traffic in DURABLE] if self.journal is not None else []
+        if self.journal is not None and lasting:
+            self.journal.tell(Accept([Offered(event, event.to or "", event.id) for event in lasting]))
+        if passing := [event for event in events if event not in lasting]:
+            self.door.put_from_within(passing)
             self.intake.tell(Drain())
 
     def tick(self, now: Instant, step: Step[Any]) -> None:

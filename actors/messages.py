@@ -7,6 +7,7 @@ import msgspec
 
 from ..contracts.base import Instant
 from ..contracts.deliveries import Delivery, Receipt
+from ..contracts.durable import Announced
 from ..contracts.errors import TocsinError
 from ..contracts.lanes import LaneSpec
 from ..contracts.ports import Shelf, Sink
@@ -85,6 +86,22 @@ class Answer(msgspec.Struct, frozen=True):
     lane: str
     delivery_id: str
     outcome: Receipt | TocsinError
+
+
+class Rearmer(msgspec.Struct, frozen=True):
+    """Asked of dedup: the harness notices of this kind (empty: of any) for whose signature and ctx ``cleared`` is true are no
+    longer so. The answer is a ``Rearmed``."""
+
+    lane: str
+    kind: str
+    cleared: Callable[[str, tuple[str, ...]], bool]
+
+
+class Seed(msgspec.Struct, frozen=True):
+    """Asked of dedup when a lane opens: what its recipient was told before, and what is not re-armed."""
+
+    lane: str
+    told: Sequence[Announced]
 
 
 class Look(msgspec.Struct, frozen=True):

@@ -5,13 +5,16 @@ from functools import partial
 from typing import Any
 
 import msgspec
+import pykka
 
 from ..contracts.deliveries import Delivery, Receipt
+from ..contracts.durable import DURABLE
 from ..contracts.errors import SinkGone, TocsinError
 from ..contracts.ports import Shelf, Sink
 from ..pipeline.fanout import Delivered, Send
 from .base import LineActor, attempt
 from .dispatcher import Dispatcher
+from .durable import Dispatch, Proved
 from .messages import Answer, CloseLane, Courier, Look, Observe, OpenLane
 from .stage import Ref
 from .supervisor import Supervisor
@@ -30,6 +33,13 @@ class _Spilled(msgspec.Struct, frozen=True):
     """The whole of a cut block is in its file, or could not be written."""
 
     delivery: Delivery
+
+
+class _Recorded(msgspec.Struct, frozen=True):
+    """The store knows that this is about to be written, or says why it must not be."""
+
+    delivery: Delivery
+    error: TocsinError | None
 
 
 class _Observer:
@@ -51,15 +61,21 @@ class SinkActor(LineActor):
         self._sinks: dict[str, Sink] = {}
         self._shelves: dict[str, Shelf] = {}
         self._observers: dict[str, _Observer] = {}
+        self.journal: pykka.ActorRef[Any] | None = None
+        """The store's actor, if there is a store."""
 
     def on_receive(self, message: Any) -> Any:
         match message:
             case Send():
                 self._send(message.delivery)
             case _Spilled():
+                self._record_first(message.delivery)
+            case _Recorded(error=None):
                 self._write(message.delivery)
+            case _Recorded():
+                self._answer(message.delivery, message.error)
             case Delivered():
-                self._show(message.delivery)
+                self._delivered(message)
             case _Done():
                 self._next(message.observer)
             case OpenLane():
@@ -87,7 +103,14 @@ class SinkActor(LineActor):
         if delivery.spill and self._spill is not None and delivery.attempt == 1:
             self._courier.carry(self._spill, delivery, lambda _: self.actor_ref.tell(_Spilled(delivery)))
         else:
+            self._record_first(delivery)
+
+    def _record_first(self, delivery: Delivery) -> None:
+        """What may be repeated after a crash is on record before the sink gets it, so that the repeat can be recognised."""
+        if self.journal is None or not _durable(delivery):
             self._write(delivery)
+        else:
+            self.journal.tell(Dispatch(delivery, lambda made, error: self.actor_ref.tell(_Recorded(made, error))))
 
     def _write(self, delivery: Delivery) -> None:
         if (shelf := self._shelves.get(delivery.lane)) is not None:
@@ -102,6 +125,11 @@ class SinkActor(LineActor):
         if not isinstance(outcome, Receipt | TocsinError):
             outcome = SinkGone(f"the sink answered {outcome!r}, not with a Receipt")
         self.fanout.tell(Answer(delivery.lane, delivery.id, outcome))
+
+    def _delivered(self, message: Delivered) -> None:
+        if self.journal is not None and _durable(message.delivery):
+            self.journal.tell(Proved(message.delivery.id, message.receipt))
+        self._show(message.delivery)
 
     def _show(self, delivery: Delivery) -> None:
         for name, observer in self._observers.items():
@@ -121,3 +149,7 @@ class SinkActor(LineActor):
             else:
                 observer.busy = True
                 self._courier.carry(observer.sink, delivery, lambda _: self.actor_ref.tell(_Done(name)))
+
+
+def _durable(delivery: Delivery) -> bool:
+    return any(entry.traffic in DURABLE for entry in delivery.entries)

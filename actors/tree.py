@@ -1,11 +1,13 @@
 """Tree: builds the line's actors and wires them, once. The same tree runs on a thread or is stepped by hand."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import pykka
 
+from ..contracts.durable import Announced, Rearmed
 from ..contracts.errors import BadInput, NotRunning
+from ..contracts.events import Event
 from ..contracts.lanes import LaneSpec
 from ..contracts.ports import Clock, Shelf, Sink
 from ..contracts.status import LaneStatus, Status, Tally
@@ -31,13 +33,24 @@ from .line import (
     HoldActor,
     ThrottleActor,
 )
-from .messages import CloseLane, Courier, Drain, Flush, Look, Observe, OpenLane
+from .messages import CloseLane, Courier, Drain, Flush, Look, Observe, OpenLane, Rearmer, Seed
 from .recorder import RecorderActor
 from .sink import SinkActor
 from .supervisor import Supervisor
 
 PATIENCE = 10.0
 """Seconds that a question from outside may take."""
+
+
+class Journal(Protocol):
+    """The store's actor, as far as the line knows it."""
+
+    @property
+    def actor_ref(self) -> pykka.ActorRef[Any]: ...
+
+    door: Door | None
+    intake: pykka.ActorRef[Any] | None
+    dedup: pykka.ActorRef[Any] | None
 
 
 class Tree:
@@ -90,6 +103,28 @@ class Tree:
         self._sinks.fanout = self._fanout.actor_ref
         for actor in self._actors:
             actor.recorder = self._recorder.actor_ref
+
+    def remember(self, journal: Journal) -> None:
+        """Tell the store's actor every decision over durable messages, and let it bring in what waits."""
+        ref = journal.actor_ref
+        self._recorder.journal = self._dedup.journal = self._sinks.journal = ref
+        for gate in (self._hold, self._defer):
+            gate.journal = ref
+        journal.door, journal.intake, journal.dedup = self.door, self._intake.actor_ref, self._dedup.actor_ref
+
+    def bring(self, event: Event) -> None:
+        """Let in what the store holds already."""
+        self.door.put_from_within([event])
+        self._intake.actor_ref.tell(Drain())
+
+    def seed(self, name: str, announced: Sequence[Announced]) -> None:
+        """What its recipient was told before, by whatever process, and what is not re-armed."""
+        self.ask(self._dedup, Seed(name, announced))
+
+    def rearm(self, name: str, kind: str, cleared: Callable[[str, tuple[str, ...]], bool]) -> Rearmed:
+        """The conditions for which ``cleared`` (signature, ctx) is true are gone."""
+        found: Rearmed = self.ask(self._dedup, Rearmer(name, kind, cleared))
+        return found
 
     def feed(self, items: Sequence[Fed], *, wait: bool = True, timeout: float | None = None) -> None:
         """In at the door; the only way in. Raises ``Backpressure``, or ``NotRunning`` if the line was stopped or gave up."""

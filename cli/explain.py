@@ -3,15 +3,18 @@
 import time
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from pathlib import Path
 from typing import Final
 
 import click
 
 from ..contracts import wire
-from ..contracts.errors import Lost, NotFound
+from ..contracts.errors import Lost, NotFound, TocsinError
 from ..contracts.verdicts import Decision
 from ..edges.server.client import Client
 from .asking import ask_all, asked, timeout_option, to_option
+from .remembered import Remembered, as_plain, laddered, remembered, waits_there
+from .stored import store_option
 from .words import clock, complain, for_programs, json_option, print_json, say, spoken, table
 
 LOOK_PERIOD: Final = 0.3
@@ -43,16 +46,41 @@ SPOKEN: Final[dict[str, str]] = {
 @click.argument("what", metavar="ID|FINGERPRINT")
 @to_option
 @timeout_option
+@store_option
 @json_option
-def explain(what: str, to: str | None, patience: float, as_json: bool) -> None:
-    """Tell the whole story of a notice: when, where, what, why, until."""
-    found = list(_in(ask_all(to, patience, wire.Explain(what=what))))
-    if not found:
+def explain(what: str, to: str | None, patience: float, store: Path | None, as_json: bool) -> None:
+    """Tell the whole story of a notice: when, where, what, why, until, and what is proved of its delivery.
+
+    Recipients that are here are asked, and the store, which also knows of those that have ended.
+    """
+    kept = remembered(what, to, store)
+    found = _in_order([*_from_the_living(what, to, patience, kept), *(kept.decisions if kept else ())])
+    if not found and not (kept and (kept.messages or kept.blocks)):
         raise NotFound(f"nothing is remembered of {what!r}: give an id from a block, or 8 or more characters of a fingerprint")
     if as_json:
-        print_json({"decisions": [for_programs(one) for one in found]})
+        print_json({"decisions": [for_programs(one) for one in found], **(as_plain(kept) if kept else {})})
         return
-    say("\n\n".join(_story(list(steps)) for _, steps in groupby(sorted(found, key=_notice), key=_notice)))
+    parts = [_story(list(steps)) for _, steps in groupby(sorted(found, key=_notice), key=_notice)]
+    if kept:
+        parts += [*waits_there(kept), *(laddered(*one) for one in kept.blocks)]
+    say("\n\n".join(parts))
+
+
+def _from_the_living(what: str, to: str | None, patience: float, kept: Remembered | None) -> list[Decision]:
+    """What running recipients know; that nobody answers is no failure where the store could be asked."""
+    try:
+        return list(_in(ask_all(to, patience, wire.Explain(what=what))))
+    except TocsinError as error:
+        if kept is None:
+            raise
+        if error.code != "no_recipient":
+            complain(str(error))
+        return []
+
+
+def _in_order(decisions: Iterable[Decision]) -> list[Decision]:
+    """Each once: what a living line knows is in the store as well. The sort is stable, so one line keeps its order."""
+    return sorted(dict.fromkeys(decisions), key=lambda one: one.at)
 
 
 @click.command()

@@ -11,12 +11,14 @@ from ..contracts.errors import BadInput
 from ..contracts.events import Event
 from ..contracts.severity import NAMES, SeverityName
 from ..edges.server.client import Client
-from ..edges.server.directory import Address, present
+from ..edges.server.directory import Address, answers, meant, present
 from ..edges.server.runtime import runtime_directory
 from .asking import to_option
+from .stored import store_option
 from .words import complain
 
 if TYPE_CHECKING:
+    from .keeping import Keeping
     from .piped import Kind
 
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 @click.option("--rules", type=click.Path(dir_okay=False, path_type=Path), multiple=True, metavar="FILE", help="More rules.")
 @click.option("--user", is_flag=True, help="These are a person's words: never folded, never left out.")
 @click.option("--quiet", is_flag=True, help="No summary at the end.")
+@store_option
 @click.argument("text", nargs=-1)
 @click.pass_context
 def feed(
@@ -45,11 +48,13 @@ def feed(
     rules: tuple[Path, ...],
     user: bool,
     quiet: bool,
+    store: Path | None,
     text: tuple[str, ...],
 ) -> None:
     """Feed TEXT as one event, or what matters on standard input: `make 2>&1 | tocsin feed --to dev`.
 
-    Ends when the input has ended and everything was accepted.
+    Ends when the input has ended and everything was accepted. What a person says (--user), and messages among --jsonl, are
+    kept for a recipient that is registered and not here.
     """
     _check_together(
         jsonl=jsonl,
@@ -62,7 +67,7 @@ def feed(
         scope=scope,
         rules=rules,
     )
-    address = present(runtime_directory(), to, os.environ)
+    address = _addressed(to, store, keepable=user or jsonl)
     pattern = Event(
         text="",
         to=address.name,
@@ -72,29 +77,46 @@ def feed(
         traffic="user" if user else "event",
     )
     if text:
-        _feed_text(address, pattern, " ".join(text))
+        _feed_text(address, msgspec.structs.replace(pattern, text=" ".join(text)), store)
         return
     # Only a stream needs an event loop and the rules: a text goes at once, as from a hook.
     from .feeding import kind_of
 
     kind = kind_of(pattern, rules, jsonl=jsonl, everything=everything or user)
-    ctx.exit(_feed_stream(address, kind, follow, quiet=quiet))
+    ctx.exit(_feed_stream(address, kind, follow, store, quiet=quiet))
 
 
-def _feed_stream(address: Address, kind: "Kind", follow: Path | None, *, quiet: bool) -> int:
-    import anyio
+def _addressed(to: str | None, store: Path | None, *, keepable: bool) -> Address:
+    """Who is meant: it is here, or it is registered and what is fed can be kept for it. Raises ``NoRecipient``."""
+    directory = runtime_directory()
+    address = meant(directory, to, os.environ)
+    if keepable and not answers(address.path):
+        from .keeping import is_kept_for
 
+        if is_kept_for(address.name, store):
+            return address
+    return present(directory, to, os.environ)
+
+
+def _feed_stream(address: Address, kind: "Kind", follow: Path | None, store: Path | None, *, quiet: bool) -> int:
     from .feeding import STDIN, Feeding, summary
 
     if follow is None and os.isatty(STDIN):
         complain("reads what you type here; Ctrl-D ends it")
-    feeding = Feeding(address, kind, follow)
+    is_here = answers(address.path)
+    feeding = Feeding(address, kind, follow) if is_here else _keeping(address.name, kind, follow, store)
     try:
-        anyio.run(feeding.carry)
+        feeding.run()
     finally:
         if not quiet:
             complain(summary(address.name, feeding.sent, feeding.bad))
     return 2 if feeding.bad or feeding.sent.refused else 0
+
+
+def _keeping(name: str, kind: "Kind", follow: Path | None, store: Path | None) -> "Keeping":
+    from .keeping import Keeping
+
+    return Keeping(name, kind, follow, store)
 
 
 def _check_together(**given: object) -> None:
@@ -128,8 +150,13 @@ _CALLED: Final = {
 }
 
 
-def _feed_text(address: Address, pattern: Event, text: str) -> None:
+def _feed_text(address: Address, event: Event, store: Path | None) -> None:
+    if not answers(address.path):
+        from .keeping import keep_text
+
+        keep_text(event, store)
+        return
     with Client(address.path, name=address.name) as client:
-        answer = client.feed([msgspec.structs.replace(pattern, text=text)])
+        answer = client.feed([event])
     if answer.refused:
         raise BadInput(answer.refused[0].text)

@@ -32,10 +32,13 @@ class Feeding:
     @property
     def bad(self) -> int:
         """Lines that could not be understood."""
-        return self._kind.bad if isinstance(self._kind, JsonLines) else 0
+        return bad_lines(self._kind)
 
-    async def carry(self) -> None:
+    def run(self) -> None:
         """Feed to the end. Raises ``NotRunning`` if the recipient ends and does not come back."""
+        anyio.run(self._carry)
+
+    async def _carry(self) -> None:
         feeder = Feeder(self._address.path)
         clock = SteadyClock()
         source = followed(self._follow, self._kind, clock) if self._follow else piped(STDIN, self._kind, clock)
@@ -62,6 +65,11 @@ class Feeding:
             gone_since = gone_since or anyio.current_time()
             if anyio.current_time() - gone_since >= GONE_FOR:
                 raise NotRunning(f"{self._address.name!r} has ended and did not come back")
+
+
+def bad_lines(kind: Kind) -> int:
+    """Lines of a stream that were to be JSON and could not be understood."""
+    return kind.bad if isinstance(kind, JsonLines) else 0
 
 
 def summary(name: str, sent: Sent, bad: int) -> str:

@@ -1,38 +1,41 @@
 """``tocsin hook``: an agent's hook calls it at every turn and tool call; it is fast, silent, and never in the agent's way."""
 
+# Not even click is imported when an agent calls: see `entry`.
 import os
 import sys
-from pathlib import Path
+from collections.abc import Sequence
 
-import click
-import msgspec
-
-from ..contracts import wire
-from ..contracts.errors import NotRunning, TocsinError
-from ..contracts.hooks import HookEvent
-from ..edges.server.client import Client
-
-PATIENCE = 2.0
-"""Seconds; an agent waits for its hooks."""
-LONGEST = 1_048_576
+OPTIONS = ("--agent", "--as")
 
 
-@click.command()
-def hook() -> None:
-    """Pass on what an agent's own hook says: JSON on stdin, as Claude Code and others of that shape write it.
+def plainly_asked(arguments: Sequence[str]) -> dict[str, str] | None:
+    """The options, if ``arguments`` are those that `tocsin hooks install` writes and nothing else."""
+    names, values = arguments[::2], arguments[1::2]
+    if len(names) != len(values) or not set(names) <= set(OPTIONS) or any(value.startswith("-") for value in values):
+        return None
+    return dict(zip(names, values, strict=True))
 
-    Put it into the agent's settings for UserPromptSubmit, PreToolUse, PostToolUse, PermissionRequest, Notification and
-    Stop. The line then knows from the agent itself when it works, when a dialog may be open and when it waits, and
-    types at no other time. It always exits with 0 and prints nothing; TOCSIN_DEBUG=1 tells on stderr what went wrong.
-    """
-    said = sys.stdin.buffer.read(LONGEST)
-    path = os.environ.get("TOCSIN_SOCKET")
+
+def pass_on(agent: str = "", name: str = "") -> None:
+    """Pass on what is on stdin, and print what the agent shall know; whatever happens, the agent is not bothered with it."""
     try:
-        event = msgspec.json.decode(said, type=HookEvent)
-        if not path:
-            raise NotRunning("this agent was not started by `tocsin run`, so nobody is told")
-        with Client(Path(path), name=os.environ.get("TOCSIN_RECIPIENT", ""), patience=PATIENCE) as client:
-            client.ask(wire.Hook(event=event))
-    except (msgspec.MsgspecError, TocsinError, UnicodeDecodeError) as error:
+        said = sys.stdin.buffer.read() if sys.stdin is not None else b""
+        path = os.environ.get("TOCSIN_SOCKET") or _place_of(name)
+        from ..edges.agent_hooks.call import call
+
+        call(said, path, agent=agent)
+    except (OSError, ValueError, RecursionError) as error:
         if os.environ.get("TOCSIN_DEBUG"):
-            click.echo(f"tocsin hook: {error}", err=True)
+            os.write(2, f"tocsin hook: {error}\n".encode("utf-8", "replace"))
+
+
+def _place_of(name: str) -> str:
+    if not name:
+        raise OSError("this agent was not started by `tocsin run`, so nobody is told")
+    from ..contracts.errors import TocsinError
+    from ..edges.server.runtime import runtime_directory, socket_path
+
+    try:
+        return str(socket_path(runtime_directory(), name))
+    except TocsinError as error:
+        raise OSError(str(error)) from error

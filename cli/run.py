@@ -2,20 +2,21 @@
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import anyio
 import anyio.to_thread
 import click
 from anyio.from_thread import BlockingPortal
+from platformdirs import user_state_path
 
-from ..app import Tocsin
-from ..contracts.deliveries import Delivery, Receipt
-from ..contracts.errors import NameTaken, NotNow
+from ..app import SPILL_DIR, Tocsin
+from ..contracts.errors import NameTaken
 from ..contracts.ports import Shelf, Sink
+from ..contracts.recipients import Session
 from ..contracts.signals import LaneFact
 from ..contracts.status import Status
 from ..contracts.verdicts import Verdict
@@ -25,16 +26,19 @@ from ..edges.portal import Portal
 from ..edges.server.runtime import Seat, runtime_directory
 from ..edges.server.server import serve
 from ..edges.settings import load
+from ..edges.sinks.agent import AgentSink, Via
+from ..edges.sinks.hook import HookSink
 from ..edges.sinks.named import open_sink
 from ..edges.sinks.pty import PtySink
+from ..edges.sinks.ready import ReadySink
+from ..edges.store_place import OFF, store_path
 from ..edges.terminal.status import StatusRow
 from ..edges.terminal.wrapped import Exit, WrappedTerminal
 from ..pipeline.roster import Settings
+from ..pipeline.throttle import Reason
 from .settings_option import set_option
 from .words import complain, one_line, plural, spoken, wait_until
 
-SILENT_START: Final = 5.0
-"""Seconds after which a program that has printed nothing is taken to be one that prints nothing."""
 SWITCH_INTERVAL: Final = 0.0005
 """Seconds: the stages' thread must not wait for a busy neighbour's turn to end. A library leaves this to its program."""
 _ROW_PERIOD: Final = 0.5
@@ -46,6 +50,12 @@ _GRACE: Final = 2.0
     "--as", "name", metavar="NAME", help="The recipient's name; by default the program's, with a number if it is taken."
 )
 @click.option("--status", "with_status", is_flag=True, help="Keep the lowest row of the terminal for what is pending, and why.")
+@click.option(
+    "--via",
+    type=click.Choice(get_args(Via)),
+    default="auto",
+    help="How notices get in: handed over by the agent's own hooks and typed where it has none, or only one of the two.",
+)
 @click.option("--idle-after", type=click.IntRange(min=50), metavar="MS", help="Silence that makes the program idle.")
 @click.option(
     "--observe",
@@ -61,6 +71,7 @@ def run(
     ctx: click.Context,
     name: str | None,
     with_status: bool,
+    via: Via,
     idle_after: int | None,
     observers: tuple[str, ...],
     flags: dict[str, str],
@@ -77,7 +88,7 @@ def run(
     opened = {text: open_sink(text) for text in observers}
     seat = take_seat(runtime_directory(), name, command)
     try:
-        ended = anyio.run(_Run(settings, seat, command, opened, with_status=with_status).carry)
+        ended = anyio.run(_Run(settings, seat, command, opened, via=via, with_status=with_status).carry)
     finally:
         seat.close()
     ctx.exit(ended.code)
@@ -96,23 +107,6 @@ def take_seat(directory: Path, name: str | None, command: tuple[str, ...]) -> Se
     raise NameTaken(f"{base} and {base}-2 to {base}-99 are taken; choose a name with --as NAME")
 
 
-class _Ready:
-    """The terminal's sink, once the program has shown that it is there: what is typed before that may be lost or echoed."""
-
-    def __init__(self, sink: PtySink) -> None:
-        self._sink = sink
-        self._until: float | None = None
-        self.printed = False
-
-    async def deliver(self, delivery: Delivery) -> Receipt:
-        """Type it, or say that it is too early."""
-        now = anyio.current_time()
-        self._until = now + SILENT_START if self._until is None else self._until
-        if not self.printed and now < self._until:
-            raise NotNow("the program has not printed anything yet")
-        return await self._sink.deliver(delivery)
-
-
 class _Run:
     """One run, from the first byte to the last word on stderr."""
 
@@ -123,6 +117,7 @@ class _Run:
         command: tuple[str, ...],
         observers: Mapping[str, Sink | Shelf],
         *,
+        via: Via,
         with_status: bool,
     ) -> None:
         self._settings = settings
@@ -131,20 +126,38 @@ class _Run:
         self._name = seat.holder.name
         self._command = command
         self._row_text = f"tocsin: {self._name}"
+        self._via = via
         self._with_status = with_status
         self._token = _token()
+        self._store = store_path(settings.store.path)
+        self._warnings: list[str] = []
+        """Told at the end: while the program runs the terminal is its own."""
 
     async def carry(self) -> Exit:
         async with BlockingPortal() as lent:
-            line = Tocsin(self._settings, portal=Portal(lent)).start()
+            line = Tocsin(
+                self._settings,
+                portal=Portal(lent),
+                store=self._store,
+                warn=self._warnings.append,
+                socket=str(self._seat.path),
+            ).start()
             try:
                 ended = await self._attended(line)
             finally:
                 with anyio.CancelScope(shield=True):
                     status = await anyio.to_thread.run_sync(line.status)
+                    waiting = await anyio.to_thread.run_sync(self._close_session, line)
                     await anyio.to_thread.run_sync(line.stop, _GRACE)
-        _report(self._name, status)
+        _report(self._name, status, waiting, self._warnings)
         return ended
+
+    def _close_session(self, line: Tocsin) -> int:
+        """How many messages wait in the store for the next session."""
+        if not line.remembers:
+            return 0
+        line.records.end_session(self._seat.holder.session)
+        return line.records.waiting(self._name)
 
     async def _attended(self, line: Tocsin) -> Exit:
         terminal = WrappedTerminal(
@@ -155,21 +168,31 @@ class _Run:
             clock=line.clock,
             status=StatusRow(lambda: self._row_text) if self._with_status else None,
         )
-        self._sink = _Ready(PtySink(terminal))
-        line.open_lane(self._name, self._sink, typing=True)
+        typing, hook = PtySink(terminal, user_state_path("tocsin") / SPILL_DIR), HookSink()
+        self._sink = ReadySink(AgentSink(typing, terminal.submit, hook, via=self._via))
+        line.open_lane(self._name, self._sink, typing=True, provider=Path(self._command[0]).name, session=self._session())
         for name, observer in self._observers.items():
             line.add_observer(name, observer)
         async with anyio.create_task_group() as tasks:
-            await tasks.start(partial(serve, line, self._seat, version=_version(), token=self._token))
+            await tasks.start(partial(serve, line, self._seat, version=_version(), token=self._token, hooks=hook))
             if self._with_status:
                 tasks.start_soon(self._keep_row, line)
-            ended = await terminal.run()
+            try:
+                ended = await terminal.run()
+            finally:
+                hook.close()
             tasks.cancel_scope.cancel()
         return ended
 
+    def _session(self) -> Session:
+        holder = self._seat.holder
+        return Session(
+            id=holder.session, recipient=holder.name, pid=holder.pid, command=holder.command, started_at=holder.since
+        )
+
     def _signal(self, line: Tocsin) -> Callable[[LaneFact], None]:
         def signal(fact: LaneFact) -> None:
-            self._sink.printed = True
+            self._sink.hear(fact)
             line.signal(fact)
 
         return signal
@@ -181,6 +204,8 @@ class _Run:
             "TOCSIN_RECIPIENT": self._name,
             "TOCSIN_SESSION": self._seat.holder.session,
             "TOCSIN_DELIVERY_TOKEN": self._token,
+            # Whatever directory it goes to, what it sends goes to the same place.
+            "TOCSIN_STORE__PATH": OFF if self._store is None else str(self._store),
         }
 
     async def _keep_row(self, line: Tocsin) -> None:
@@ -203,12 +228,17 @@ def row_text(name: str, status: Status) -> str:
     return one_line(f"tocsin {name}: {' · '.join(parts)}")
 
 
-def _report(name: str, status: Status) -> None:
-    """One line about what its recipient will not read any more."""
-    lost = status.pending + status.at_the_door + sum(status.dropped.get(verdict, 0) for verdict in _UNTOLD)
+def _report(name: str, status: Status, waiting: int, warnings: Sequence[str]) -> None:
+    """What its recipient will not read any more, and what it will when it is back."""
+    for warning in warnings:
+        complain(warning)
+    lost = status.pending + status.at_the_door
+    lost += sum(tally.count for tally in status.tallies if tally.verdict in _UNTOLD or tally.reason == Reason.CLOSED)
     lost += sum(sum(lane.suppressed.values()) for lane in status.lanes)
-    if lost:
-        complain(f"{plural(lost, 'notice')} not delivered when {name} ended")
+    if lost > waiting:
+        complain(f"{plural(lost - waiting, 'notice')} not delivered when {name} ended")
+    if waiting:
+        complain(f"{plural(waiting, 'message')} kept for {name}'s return")
 
 
 _UNTOLD: Final = (Verdict.DROP_DEAD, Verdict.DEAD_LETTER)

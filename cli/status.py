@@ -1,71 +1,64 @@
-"""``tocsin status`` and ``tocsin recipients``: who is here, what is pending for them, and what it waits for."""
+"""``tocsin status``: what is pending for each recipient, what it waits for, and what is kept for those who are not here."""
 
-import os
 from collections.abc import Iterator
-from typing import Final
+from pathlib import Path
 
 import click
 
 from ..contracts import wire
-from ..contracts.errors import TocsinError
+from ..contracts.base import Record
+from ..contracts.errors import NoRecipient, StoreUnusable
 from ..contracts.status import LaneStatus, Status
-from ..edges.server.client import Client
-from ..edges.server.directory import living, who_is_here
-from ..edges.server.runtime import Holder, runtime_directory, socket_path
+from ..edges.records import Records
 from .asking import ask_all, timeout_option, to_option
-from .words import clock, for_programs, json_option, print_json, say, spoken, table, wait_until
+from .stored import if_stored, store_option
+from .words import for_programs, json_option, plural, print_json, say, spoken, table, wait_until
 
-_SOON: Final = 2.0
+
+class Kept(Record, frozen=True, kw_only=True):
+    """Messages for a recipient that no process delivers to."""
+
+    recipient: str
+    waiting: int
 
 
 @click.command()
 @to_option
 @timeout_option
+@store_option
 @json_option
-def status(to: str | None, patience: float, as_json: bool) -> None:
-    """Show each recipient's queue: how much is pending, why it waits, and until when."""
-    found = [answer for answer in ask_all(to, patience, wire.AskStatus()) if isinstance(answer, wire.StatusIs)]
-    if as_json:
-        print_json({"recipients": [{"recipient": one.recipient, **for_programs(one.status)} for one in found]})
-    else:
-        say("\n\n".join(_shown(one) for one in found))
-
-
-@click.command()
-@timeout_option
-@json_option
-def recipients(patience: float, as_json: bool) -> None:
-    """List the recipients that are here; * marks the one we run inside."""
-    here = [(holder, _welcome(holder, patience)) for holder in living(runtime_directory())]
-    if as_json:
-        print_json({"recipients": [{**for_programs(holder), **_as_it_says(welcome)} for holder, welcome in here]})
-    elif here:
-        say(table(("NAME", "PID", "SINCE", "COMMAND"), [_row(holder, welcome) for holder, welcome in here]))
-    else:
-        click.echo(who_is_here([]), err=True)
-
-
-def _welcome(holder: Holder, patience: float) -> wire.Welcome | None:
-    """What the recipient says of itself; nothing if it has no time."""
-    path = socket_path(runtime_directory(), holder.name)
+def status(to: str | None, patience: float, store: Path | None, as_json: bool) -> None:
+    """Show each recipient's queue: how much is pending, why it waits, and until when; and what is kept for the absent."""
+    kept, trouble = _kept(to, store)
     try:
-        with Client(path, name=holder.name, patience=min(patience, _SOON)) as client:
-            answer = client.ask(wire.Hello(token=os.environ.get("TOCSIN_DELIVERY_TOKEN", "")))
-    except TocsinError:
-        return None
-    return answer if isinstance(answer, wire.Welcome) else None
+        found = [answer for answer in ask_all(to, patience, wire.AskStatus()) if isinstance(answer, wire.StatusIs)]
+    except NoRecipient:
+        if not kept and not trouble:
+            raise
+        found = []
+    kept = [one for one in kept if one.recipient not in {answer.recipient for answer in found}]
+    if as_json:
+        here = [{"recipient": one.recipient, **for_programs(one.status)} for one in found]
+        print_json({"recipients": here, "kept": [for_programs(one) for one in kept], "store_trouble": trouble})
+    else:
+        absent = [f"{one.recipient} is not here; {plural(one.waiting, 'message')} kept for it" for one in kept]
+        rest = [*absent, *([f"store: {trouble}"] if trouble else [])]
+        say("\n\n".join([*(_shown(one) for one in found), *(["\n".join(rest)] if rest else [])]))
 
 
-def _as_it_says(welcome: wire.Welcome | None) -> dict[str, object]:
-    if welcome is None:
-        return {"answers": False}
-    return {"answers": True, "version": welcome.version, "inside": welcome.dispatched}
+def _kept(to: str | None, store: Path | None) -> tuple[list[Kept], str]:
+    """What the store holds for those who are not here, and what is wrong with it."""
+    try:
+        with if_stored(store) as records:
+            return _waiting(records, to) if records else [], ""
+    except StoreUnusable as error:
+        return [], str(error)
 
 
-def _row(holder: Holder, welcome: wire.Welcome | None) -> tuple[str, ...]:
-    mark = "*" if welcome and welcome.dispatched else ""
-    silent = "" if welcome else " (does not answer)"
-    return f"{holder.name}{mark}", str(holder.pid), clock(holder.since)[:8], " ".join(holder.command) + silent
+def _waiting(records: Records, to: str | None) -> list[Kept]:
+    names = [one.name for one in records.recipients() if one.life == "live" and to in (None, one.name)]
+    counts = {name: records.waiting(name) for name in names if records.living_owner(name) is None}
+    return [Kept(recipient=name, waiting=number) for name, number in counts.items() if number]
 
 
 def _shown(answer: wire.StatusIs) -> str:

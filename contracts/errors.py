@@ -115,3 +115,56 @@ class Lost(NotRunning):
     """The connection ended before the answer: whether the request was carried out is not known."""
 
     code = "lost"
+
+
+class StoreUnusable(TocsinError):
+    """The database can't be opened, read or written. The text names the file, the reason and what to do."""
+
+    code = "store_unusable"
+
+
+class StoreCorrupt(StoreUnusable):
+    """The file is no database, or a damaged one. It is set aside, never deleted."""
+
+    code = "store_corrupt"
+
+
+class StoreTooNew(StoreUnusable):
+    """A newer tocsin wrote it: this one leaves it alone."""
+
+    code = "store_too_new"
+    fault = "caller"
+
+
+class StoreBusy(StoreUnusable):
+    """Other processes kept the database locked for longer than the time allowed; nothing was changed."""
+
+    code = "store_busy"
+    retryable = True
+
+
+class StoreFull(StoreUnusable):
+    """There is no room, or the file may not be written; nothing was changed. It works again as soon as it can."""
+
+    code = "store_full"
+    retryable = True
+
+
+class Forked(TocsinError):
+    """The database was opened before a fork; a child process must open it itself."""
+
+    code = "forked"
+    fault = "caller"
+
+
+class SameId(BadInput):
+    """That id was accepted with another text before."""
+
+    code = "same_id"
+
+
+class NotOwner(TocsinError):
+    """Another process delivers to that recipient now; what this one still had goes with it."""
+
+    code = "not_owner"
+    fault = "recipient"

@@ -52,3 +52,9 @@ class Event(Inbound, frozen=True, kw_only=True, gc=False):
     """The producer's id. For ``mail`` it is idempotent: the same id is delivered once."""
     urgent: bool = False
     """Only for ``notice``: goes to a recipient that waits on a human, where the sink is passive."""
+    ctx: tuple[str, ...] = ()
+    """Only for ``notice``: the ids that its condition depends on."""
+    cleared_when: str = ""
+    """Only for ``notice``: ``read``, ``drained`` or ``started``, the evidence on which it is re-armed; else by ``rearm``."""
+    session: str = ""
+    """Only for durable classes: the one session of the recipient that may be told; empty: whichever is here."""

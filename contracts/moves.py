@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from .base import Instant
+from .durable import Announced
 from .verdicts import Stage, Verdict
 
 
@@ -20,6 +21,34 @@ class Lost(msgspec.Struct, frozen=True):
 
     lane: str
     fingerprints: Sequence[str]
+
+
+class NoticesTold(msgspec.Struct, frozen=True):
+    """To dedup: the sink accepted these harness notices."""
+
+    lane: str
+    serials: Sequence[int]
+
+
+class NoticesLost(msgspec.Struct, frozen=True):
+    """To dedup: these harness notices ended untold, or gave way to a newer one: raised again, they are news."""
+
+    lane: str
+    serials: Sequence[int]
+
+
+class Announce(msgspec.Struct, frozen=True):
+    """To the store: this is on the ledger from now on."""
+
+    lane: str
+    announced: Announced
+
+
+class Disarm(msgspec.Struct, frozen=True):
+    """To the store: these signatures are no longer on the ledger, and may be told again."""
+
+    lane: str
+    signatures: Sequence[str]
 
 
 class Missed(msgspec.Struct, frozen=True):
@@ -81,3 +110,8 @@ class Rearm(msgspec.Struct, frozen=True):
 
     lane: str
     fingerprint: str
+    """Of an event with a producer's key, which is cleared the same way."""
+    signature: str = ""
+    """Of a harness notice."""
+    serials: Sequence[int] = ()
+    """From dedup on: the notices that are pending under that signature, or whose conditions were found to be gone."""

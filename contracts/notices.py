@@ -35,6 +35,8 @@ class Fold(msgspec.Struct, frozen=True, gc=False):
     severity: Severity
     texts: tuple[str, ...]
     """Raw texts of the repeats that differ from the first one's, each once, at most ``TEXTS_KEPT``."""
+    serial: int = 0
+    """Of a harness notice: which pending one. Everything else is found by its fingerprint."""
 
 
 TEXTS_KEPT = 8
@@ -56,6 +58,8 @@ class Admission(msgspec.Struct, frozen=True):
     folds: list[Fold]
     reminders: dict[int, Reminder]
     """Serial → what to say besides; only for those in ``passed`` that are reminders."""
+    superseded: dict[int, int] = {}
+    """Serial of a harness notice that was pending → that of the newer one, in ``passed``, for which it gives way."""
 
 
 class Proposed(msgspec.Struct, frozen=True):

@@ -127,6 +127,7 @@ class Cleared(LaneSignal, frozen=True, kw_only=True, tag="cleared"):
     """The condition that a harness notice told of is gone: the same notice may be told again."""
 
     key: str
+    """Its signature, ``kind:key``; or the key of an event, and then source and scope are the event's."""
     source: str = "harness"
     scope: str = ""
 

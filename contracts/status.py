@@ -55,3 +55,5 @@ class Status(Record, frozen=True, kw_only=True):
     """Stage restarts after faults that no input explained."""
     broken: str = ""
     """Why the line gave up; empty while it works."""
+    trouble: str = ""
+    """Why the store can't be written at the moment; empty while it can, or if there is none."""

@@ -84,9 +84,34 @@ class Hook(_Request, frozen=True, kw_only=True, tag="hook"):
     """What the recipient's own hook says."""
 
     event: HookEvent
+    carries: bool = False
+    """True if the agent reads a context in the answer to this call."""
+    digest: str = ""
+    """Of the payload as the agent wrote it: a hook that is registered twice calls twice with the same one."""
 
 
-Request = Hello | Feed | AskStatus | Explain | AskDecisions | AskLetters | Retry | Pause | Resume | Hook
+class Handed(_Request, frozen=True, kw_only=True, tag="handed"):
+    """The context of this delivery has been given to the agent: the hook that was answered with it says so."""
+
+    delivery: str
+
+
+class Rearm(_Request, frozen=True, kw_only=True, tag="rearm"):
+    """The conditions behind harness notices are gone: of this kind (any, if empty), with these signatures or these ids in ctx.
+
+    Without signatures and ids, all of the kind.
+    """
+
+    kind: str = ""
+    signatures: tuple[str, ...] = ()
+    ctx: tuple[str, ...] = ()
+
+
+class Look(_Request, frozen=True, kw_only=True, tag="look"):
+    """Something was committed for that recipient by another process."""
+
+
+Request = Hello | Feed | AskStatus | Explain | AskDecisions | AskLetters | Retry | Pause | Resume | Hook | Handed | Rearm | Look
 
 
 class _Answer(Record, frozen=True, kw_only=True, tag_field="answer"):
@@ -151,6 +176,20 @@ class Done(_Answer, frozen=True, kw_only=True, tag="done"):
     """It is done."""
 
 
+class RearmedIs(_Answer, frozen=True, kw_only=True, tag="rearmed"):
+    """What the re-arm found: told and no longer on the list, and held and never told."""
+
+    delivered: int
+    held: int
+
+
+class HookAnswer(_Answer, frozen=True, kw_only=True, tag="hook"):
+    """What the hook gives to its agent as context; both are empty if there is nothing."""
+
+    context: str = ""
+    delivery: str = ""
+
+
 class Failed(_Answer, frozen=True, kw_only=True, tag="failed"):
     """It is not: the code, the words and the kind of a ``TocsinError``."""
 
@@ -159,7 +198,7 @@ class Failed(_Answer, frozen=True, kw_only=True, tag="failed"):
     retryable: bool = False
 
 
-Answer = Welcome | Accepted | StatusIs | Decisions | Letters | Done | Failed
+Answer = Welcome | Accepted | StatusIs | Decisions | Letters | Done | HookAnswer | RearmedIs | Failed
 
 _requests: Final = msgspec.json.Decoder(Request)
 _answers: Final = msgspec.json.Decoder(Answer)

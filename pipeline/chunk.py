@@ -5,14 +5,17 @@ from enum import StrEnum
 from typing import assert_never
 
 from ..contracts.base import Instant, Millis
-from ..contracts.notices import Admission, Notice, Reminder
+from ..contracts.moves import Announce, Disarm, Rearm
+from ..contracts.notices import Admission, Fold, Notice, Reminder
+from ..contracts.severity import Severity
 from ..contracts.verdicts import Stage, Verdict
 from .episodes import Episode, Episodes, Table
+from .ledger import Ledger
 from .step import Step
 
 
 class Reason(StrEnum):
-    """Why a notice passed or was folded."""
+    """Why a notice passed or was folded; for the harness's notices see the ledger."""
 
     FIRST = "first_in_window"
     REPEAT = "repeat_in_window"
@@ -20,29 +23,33 @@ class Reason(StrEnum):
     REMINDER = "still_going_on"
     NEVER_FOLDED = "class_is_never_folded"
     SAME_ID = "same_id_again"
-    NOT_REARMED = "told_and_not_rearmed"
+
+
+Outcome = Admission | Rearm | Announce | Disarm
 
 
 class _Here:
     """One lane within one chunk."""
 
-    __slots__ = ("admission", "table", "touched")
+    __slots__ = ("admission", "repeats", "table", "touched")
 
     def __init__(self, lane: str, table: Table) -> None:
         self.table = table
-        self.admission = Admission(lane, [], [], {})
+        self.admission = Admission(lane, [], [], {}, {})
         self.touched: list[Episode] = []
+        self.repeats: dict[int, tuple[str, int, Severity]] = {}
+        """Serial of a pending harness notice → its print, and how often and how severe it was raised again."""
 
 
 class Chunk:
     """Decides over one batch of notices, then hands over what passed and what was folded, lane by lane."""
 
-    def __init__(self, episodes: Episodes, window: Millis, now: Instant) -> None:
-        self._episodes, self._window, self._now = episodes, window, now
+    def __init__(self, episodes: Episodes, ledger: Ledger, window: Millis, now: Instant) -> None:
+        self._episodes, self._ledger, self._window, self._now = episodes, ledger, window, now
         self._lanes: dict[str, _Here] = {}
         self._first: list[Notice] = []
         self._folded: list[Notice] = []
-        self._ruled: dict[tuple[Verdict, Reason], list[Notice]] = {}
+        self._ruled: dict[tuple[Verdict, str], list[Notice]] = {}
 
     def take(self, batch: Iterable[Notice]) -> None:
         """A repeat costs one look-up and two additions; a first occurrence one episode. What is rarer costs a call more."""
@@ -79,7 +86,7 @@ class Chunk:
             passed(notice)
             first(notice)
 
-    def close(self, step: Step[Admission]) -> None:
+    def close(self, step: Step[Outcome]) -> None:
         """Hand over what was decided: rulings by reason, admissions by lane."""
         step.rule(self._now, Stage.DEDUP, Verdict.FOLD, Reason.REPEAT, self._folded)
         step.rule(self._now, Stage.DEDUP, Verdict.PASS, Reason.FIRST, self._first)
@@ -87,6 +94,8 @@ class Chunk:
             step.rule(self._now, Stage.DEDUP, verdict, reason, notices)
         for here in self._lanes.values():
             here.admission.folds.extend(episode.gather() for episode in here.touched)
+            for serial, (print_, count, severity) in here.repeats.items():
+                here.admission.folds.append(Fold(print_, count, self._now, severity, (), serial))
             if here.admission.passed or here.admission.folds:
                 step.out.append(here.admission)
 
@@ -107,6 +116,9 @@ class Chunk:
 
     def _words(self, here: _Here, notice: Notice) -> None:
         """What people, agents and the harness wrote, and events when dedup is off."""
+        if notice.event.traffic == "notice":
+            self._judge(here, notice)
+            return
         if _never_folded(notice):
             self._pass(here, notice, Verdict.PASS, Reason.NEVER_FOLDED)
             return
@@ -115,13 +127,22 @@ class Chunk:
             episode = Episode(notice.fingerprint, notice.severity, self._now, self._now, self._now, text=notice.event.text)
             self._episodes.add(here.table, episode)
             self._pass(here, notice, Verdict.PASS, Reason.FIRST)
-        elif episode.pending and notice.event.traffic == "notice":
-            self._touch(here, episode, notice)
-            episode.last_at, episode.gone = self._now, False
-            self._folded.append(notice)
         else:
             episode.since += 1
-            self._rule(Verdict.FOLD, Reason.NOT_REARMED if notice.event.traffic == "notice" else Reason.SAME_ID, notice)
+            self._rule(Verdict.FOLD, Reason.SAME_ID, notice)
+
+    def _judge(self, here: _Here, notice: Notice) -> None:
+        """The harness's notices go by what their recipient was told, not by what was seen."""
+        ruled = self._ledger.judge(notice, self._now)
+        if ruled.verdict is Verdict.PASS:
+            self._pass(here, ruled.notice, ruled.verdict, ruled.reason)
+            if ruled.other:
+                here.admission.superseded[ruled.other] = notice.serial
+            return
+        self._rule(ruled.verdict, ruled.reason, notice)
+        if ruled.other:
+            _, count, severity = here.repeats.get(ruled.other, ("", 0, notice.severity))
+            here.repeats[ruled.other] = (notice.fingerprint, count + 1, max(severity, notice.severity))
 
     def _touch(self, here: _Here, episode: Episode, notice: Notice) -> None:
         """Count onto an entry that is still pending, and keep a text that differs: a cascade must match them all."""
@@ -132,13 +153,13 @@ class Chunk:
         if notice.event.text != episode.text:
             episode.note(notice.event.text)
 
-    def _pass(self, here: _Here, notice: Notice, verdict: Verdict, reason: Reason, reminder: Reminder | None = None) -> None:
+    def _pass(self, here: _Here, notice: Notice, verdict: Verdict, reason: str, reminder: Reminder | None = None) -> None:
         here.admission.passed.append(notice)
         if reminder:
             here.admission.reminders[notice.serial] = reminder
         self._rule(verdict, reason, notice)
 
-    def _rule(self, verdict: Verdict, reason: Reason, notice: Notice) -> None:
+    def _rule(self, verdict: Verdict, reason: str, notice: Notice) -> None:
         self._ruled.setdefault((verdict, reason), []).append(notice)
 
 

@@ -1,11 +1,14 @@
 """Dedup: within one window, one notice per fingerprint passes; it remembers what was told, not what was seen."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..contracts.base import Count, Inbound, Instant, Length, Millis
-from ..contracts.notices import Admission, Notice
-from .chunk import Chunk, Reason
+from ..contracts.durable import Announced, Rearmed
+from ..contracts.moves import Rearm
+from ..contracts.notices import Notice
+from .chunk import Chunk, Outcome, Reason
 from .episodes import Episode, Episodes
+from .ledger import NOTICE_LEDGER_TTL, Ledger
 from .stage import NEVER, StageBase
 from .step import Step
 
@@ -19,22 +22,26 @@ class Policy(Inbound, frozen=True, kw_only=True):
     """While an episode lasts, a reminder passes after so many windows; the last number repeats. Empty: never."""
     max_episodes: Count = 100_000
     """Episodes remembered in all; the least recently seen of the fullest lane goes first."""
+    notice_ttl: Length = NOTICE_LEDGER_TTL
+    """A harness notice that was told is remembered so long, if its condition does not end before. 0: for ever."""
 
 
 class Dedup(StageBase[Policy]):
-    """Folds repeats into episodes, each lane for itself."""
+    """Folds repeats into episodes, each lane for itself; the harness's notices are told once until they are re-armed."""
 
     def __init__(self, policy: Policy) -> None:
         super().__init__(policy)
         self._episodes = Episodes(policy.max_episodes)
+        self._ledger = Ledger(policy.notice_ttl)
 
-    def offer(self, batch: Iterable[Notice], now: Instant, step: Step[Admission]) -> None:
+    def offer(self, batch: Iterable[Notice], now: Instant, step: Step[Outcome]) -> None:
         """Notices in; for each lane what passes and what was folded onto pending entries out."""
-        chunk = Chunk(self._episodes, self.policy.window, now)
+        chunk = Chunk(self._episodes, self._ledger, self.policy.window, now)
         try:
             chunk.take(batch)
         finally:  # what was decided before a fault is not lost with it
             chunk.close(step)
+            step.out.extend(self._ledger.changes())
 
     def told(self, lane: str, told: Sequence[tuple[str, int]], now: Instant) -> None:
         """The sink accepted these fingerprints; so many occurrences of each came too late to be counted in what was told."""
@@ -54,24 +61,59 @@ class Dedup(StageBase[Policy]):
             if (episode := known.get(fingerprint)) and not episode.pending:
                 episode.since += count
 
-    def lost(self, lane: str, fingerprints: Iterable[str]) -> None:
+    def lost(self, lane: str, fingerprints: Sequence[str]) -> None:
         """These were evicted, dropped or failed: never told, so their next occurrence passes."""
         self._episodes.lose(lane, fingerprints)
+        self._ledger.lost_prints(lane, fingerprints)
 
-    def rearm(self, lane: str, fingerprint: str) -> bool:
+    def notices_told(self, lane: str, serials: Iterable[int], now: Instant, step: Step[Outcome]) -> None:
+        """The sink accepted these harness notices: they are on the ledger."""
+        self._ledger.told(lane, serials, now)
+        step.out.extend(self._ledger.changes())
+
+    def notices_lost(self, lane: str, serials: Iterable[int]) -> None:
+        """These harness notices ended untold: raised again, they pass."""
+        self._ledger.lost(lane, serials)
+
+    def rearm(self, lane: str, fingerprint: str, signature: str, step: Step[Outcome]) -> bool:
         """The condition is gone: the same notice may be told again. True if it had been told.
 
         While it is pending it stays known: raised again before its batch goes, it is one notice that occurred twice.
         """
+        rearmed, serials = self._ledger.rearm_one(lane, signature or fingerprint)
+        step.out.append(Rearm(lane, fingerprint, signature, serials))
+        step.out.extend(self._ledger.changes())
         episode = self._episodes.known(lane).get(fingerprint)
         if episode is not None and episode.pending:
             episode.gone = True
             return False
-        return self._episodes.forget(lane, fingerprint)
+        return self._episodes.forget(lane, fingerprint) or bool(rearmed.delivered)
+
+    def rearm_cleared(
+        self, lane: str, kind: str, cleared: Callable[[str, tuple[str, ...]], bool], step: Step[Outcome]
+    ) -> Rearmed:
+        """On evidence: the harness notices of this kind (empty: of any) for whose signature and ctx ``cleared`` is true.
+
+        What was told may be told again; what is pending need not be told any more. The two are counted apart.
+        """
+        rearmed, serials = self._ledger.rearm(lane, kind, cleared)
+        if serials:
+            step.out.append(Rearm(lane, "", "", serials))
+        step.out.extend(self._ledger.changes())
+        return rearmed
+
+    def seed(self, lane: str, told: Iterable[Announced], now: Instant) -> None:
+        """What its recipient was told before the lane was opened, by whatever process, and what is not re-armed."""
+        self._ledger.seed(lane, told, now)
+
+    def told_of(self, lane: str) -> list[Announced]:
+        """The harness notices that its recipient was told of and that are not re-armed, oldest first."""
+        return self._ledger.told_of(lane)
 
     def close(self, lane: str) -> None:
         """Forget a lane that is no more."""
         self._episodes.close(lane)
+        self._ledger.close(lane)
 
     def _next_reminder(self, episode: Episode, now: Instant) -> Instant:
         schedule = self.policy.reminders

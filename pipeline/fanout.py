@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
+from hashlib import sha1
 
 import msgspec
 
@@ -13,7 +14,7 @@ from ..contracts.notices import Notice, Proposal, Proposed, notice_id
 from ..contracts.severity import NAMES
 from ..contracts.verdicts import Stage, Verdict
 from .backoff import Backoff
-from .inert import inert
+from .inert import inert, whole
 from .redact import redact
 from .render import Policy as Layout
 from .render import render
@@ -147,8 +148,7 @@ class FanOut(StageBase[Policy]):
         step.out.append(Dropped(lane, flight.proposal.number, flight.serials, Verdict.DEAD_LETTER))
 
     def _delivery(self, proposal: Proposal, now: Instant) -> Delivery:
-        self._made += 1
-        made = f"{self._run}-d{self._made}"
+        made = self._id_of(proposal)
         entries = tuple(self._entry(entry) for entry in proposal.entries)
         suppressed = {name: count for name, count in zip(NAMES, proposal.suppressed, strict=True) if count}
         block = render(
@@ -170,8 +170,22 @@ class FanOut(StageBase[Policy]):
             spill=block.whole,
         )
 
+    def _id_of(self, proposal: Proposal) -> str:
+        """After a crash the same messages come again with their ids, so a block is named after the first that has one.
+
+        Mere events do not come again; a block of nothing else is numbered.
+        """
+        lasting = (entry.notice.event for entry in proposal.entries if entry.notice.event.traffic != "event")
+        if first := next((event.id for event in lasting if event.id), ""):
+            named = f"{proposal.lane}\0{first}".encode("utf-8", "surrogatepass")
+            return f"d-{sha1(named, usedforsecurity=False).hexdigest()[:16]}"
+        self._made += 1
+        return f"{self._run}-d{self._made}"
+
     def _entry(self, proposed: Proposed) -> Entry:
+        """What a program printed is made harmless; what somebody wrote is handed over as it is, and harmless in the block."""
         event = proposed.notice.event
+        printed = event.traffic == "event"
         return Entry(
             id=inert(notice_id(self._run, proposed.notice)),
             fingerprint=proposed.notice.fingerprint,
@@ -179,11 +193,11 @@ class FanOut(StageBase[Policy]):
             severity=NAMES[proposed.severity],
             source=inert(event.source),
             scope=inert(event.scope),
-            text=redact(inert(event.text)),
+            text=redact(inert(event.text)) if printed else whole(event.text),
             count=proposed.count,
             first_at=proposed.first_at,
             last_at=proposed.last_at,
-            detail=redact(inert(event.detail)),
+            detail=redact(inert(event.detail)) if printed else whole(event.detail),
             frame=redact(inert(event.frame)),
             category=inert(event.category),
             reminder=proposed.reminder,

@@ -24,3 +24,12 @@ def inert(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = _SEQUENCES.sub("", text)
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
+
+
+def whole(text: str) -> str:
+    """The text itself, but for half characters, which no file and no terminal takes: they become U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from ..contracts.base import Instant, Millis
-from ..contracts.notices import Fold, Proposal
+from ..contracts.notices import Fold, Notice, Proposal
 from ..contracts.severity import NAMES, Severity
 from ..contracts.status import LaneStatus
 from .bucket import Bucket
+from .notice_kinds import rest_of, signature_of, slot_of
 from .pending import Bands, Group, Pending
 from .stage import NEVER
 
@@ -26,7 +27,7 @@ class Lane:
         self.bucket = Bucket(burst, per_batch)
         self.by_print: dict[str, Pending] = {}
         self.notices: dict[int, Pending] = {}
-        """Harness notices, oldest first: they have a cap of their own."""
+        """Harness notices, oldest first: they have a cap of their own, and are found by their serials."""
         self.flying: dict[int, Pending] = {}
         """The proposal under way. Its entries are not evicted: a passed gate is never taken back."""
         self.counts: dict[int, int] = {}
@@ -69,13 +70,13 @@ class Lane:
             self.bands.add(entry)
         elif traffic == "notice":
             self.notices[notice.serial] = entry
-        if traffic != "user":
+        if traffic not in ("user", "notice"):
             self.by_print[notice.fingerprint] = entry
         return group
 
     def fold(self, fold: Fold, seen: int) -> bool | None:
         """Count repeats onto the pending entry, also one under way. True if its severity rose; None if there is no entry."""
-        entry = self.by_print.get(fold.fingerprint)
+        entry = self.notice(fold.serial) if fold.serial else self.by_print.get(fold.fingerprint)
         if entry is None:
             return None
         before = entry.severity
@@ -143,11 +144,62 @@ class Lane:
         for entry in entries:
             group = self.group_of(entry)
             group.entries = dict(sorted({**group.entries, entry.notice.serial: entry}.items()))
-            if entry.notice.event.traffic != "user":
-                self.by_print.setdefault(entry.notice.fingerprint, entry)
             if entry.notice.event.traffic == "notice":
                 self.notices = dict(sorted({**self.notices, entry.notice.serial: entry}.items()))
+            elif entry.notice.event.traffic != "user":
+                self.by_print.setdefault(entry.notice.fingerprint, entry)
         self.bands.put_back(entry for entry in entries if entry.notice.event.traffic == "event")
+
+    def notice(self, serial: int) -> Pending | None:
+        """A harness notice that is pending, under way or not."""
+        return self.notices.get(serial) or self.flying.get(serial)
+
+    def stands(self, entry: Pending) -> bool:
+        """It is pending and not under way."""
+        return entry.notice.serial in self.group_of(entry).entries
+
+    def give_way(self) -> list[Pending]:
+        """Harness notices leave for newer ones that stand for the same; what is under way is asked when it comes back."""
+        newest: dict[str, Pending] = {}
+        older: list[Pending] = []
+        for entry in list(self.notices.values()):
+            slot = slot_of(entry.notice)
+            if before := newest.get(slot):
+                if signature_of(before.notice) == signature_of(entry.notice):
+                    entry.inherit(before)
+                self.remove(before)
+                older.append(before)
+            newest[slot] = entry
+        return older
+
+    def narrow(self, told: Iterable[Notice]) -> list[Pending]:
+        """Newer notices would have replaced these, had they not been under way: the rest is left, those without any leave."""
+        nothing_left: list[Pending] = []
+        for notice in told:
+            for entry in list(self.notices.values()):
+                if slot_of(entry.notice) == slot_of(notice):
+                    if rest := rest_of(entry.notice, notice):
+                        entry.notice = rest
+                    else:
+                        self.remove(entry)
+                        nothing_left.append(entry)
+        return nothing_left
+
+    def expires_at(self, ttl: Millis) -> Instant:
+        """When the first notice has waited too long. One whose end is declared goes by that, never by the time."""
+        if not (ttl and self.notices):
+            return NEVER
+        since = (entry.notice.at for entry in self.notices.values() if not entry.notice.event.cleared_when)
+        return Instant(min(since, default=NEVER) + ttl)
+
+    def expire(self, ttl: Millis, now: Instant) -> list[Pending]:
+        """Those that have waited too long leave."""
+        if self.expires_at(ttl) > now:
+            return []
+        old = [e for e in self.notices.values() if not e.notice.event.cleared_when and e.notice.at + ttl <= now]
+        for entry in old:
+            self.remove(entry)
+        return old
 
     def retry_at(self, entries: list[Pending], at: Instant) -> None:
         """Propose the kept entries again then. Mail and returns go one by one, so a kept one keeps those behind it."""

@@ -56,6 +56,12 @@ class Pending(msgspec.Struct):
             self.all_texts = self.all_texts and len(texts) <= TEXTS_KEPT
             self.texts = tuple(texts)[:TEXTS_KEPT]
 
+    def inherit(self, older: "Pending") -> None:
+        """It says what an older entry said, which gives way to it: the occurrences of that one are its own."""
+        self.count += older.count
+        self.first_at, self.last_at = min(self.first_at, older.first_at), max(self.last_at, older.last_at)
+        self.severity = max(self.severity, older.severity)
+
     def proposed(self) -> Proposed:
         """It as it stands now."""
         return Proposed(

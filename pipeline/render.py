@@ -94,9 +94,9 @@ def _tail(suppressed: dict[SeverityName, int]) -> str:
 def _entry(entry: Entry, policy: Policy, *, whole: bool) -> str:
     title = _title(entry, policy)
     if entry.traffic in ("user", "mail", "return"):
-        return "\n".join((title, *(f"  {line}" for line in _lines(entry.text))))
-    lines = _lines(entry.text)
-    detail = _lines(entry.detail) if entry.detail else []
+        return "\n".join((title, *(f"  {line}" for line in _lines(entry, entry.text))))
+    lines = _lines(entry, entry.text)
+    detail = _lines(entry, entry.detail) if entry.detail else []
     if detail[: len(lines)] == lines:
         detail = detail[len(lines) :]
     elif detail[-len(lines) :] == lines:  # a traceback ends with what it is about, which stands first here
@@ -120,9 +120,13 @@ def _title(entry: Entry, policy: Policy) -> str:
 _WHO = {"user": "message from the person", "mail": "mail", "return": "the person's answer"}
 
 
-def _lines(text: str) -> list[str]:
-    """Made harmless first: a secret that is broken up by what nobody sees is whole again then, and is masked."""
-    return redact(inert(text)).strip("\n").split("\n")
+def _lines(entry: Entry, text: str) -> list[str]:
+    """Made harmless first: a secret that is broken up by what nobody sees is whole again then, and is masked.
+
+    Only a program's: what somebody wrote to somebody is theirs.
+    """
+    harmless = inert(text)
+    return (redact(harmless) if entry.traffic == "event" else harmless).strip("\n").split("\n")
 
 
 def _one_line(text: str) -> str:

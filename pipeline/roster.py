@@ -28,6 +28,13 @@ class IntakePolicy(Inbound, frozen=True, kw_only=True):
     """Events; and as many again of the classes that are never shed."""
 
 
+class StorePolicy(Inbound, frozen=True, kw_only=True):
+    """Where what must survive a crash is kept."""
+
+    path: str = ""
+    """The database file; ``off`` for none. Empty: ``.tocsin/`` of the project if there is such a directory, else the user's."""
+
+
 class Settings(Inbound, frozen=True, kw_only=True):
     """Every setting of a line: one section for each stage, in the order of the line."""
 
@@ -40,6 +47,7 @@ class Settings(Inbound, frozen=True, kw_only=True):
     defer: DeferPolicy = DeferPolicy()
     fanout: FanOutPolicy = FanOutPolicy()
     record: RecordPolicy = RecordPolicy()
+    store: StorePolicy = StorePolicy()
 
 
 StageClass = type[Classify] | type[Fingerprint] | type[Dedup] | type[Throttle] | type[Hold] | type[Defer] | type[FanOut]

@@ -5,12 +5,13 @@ from enum import StrEnum
 from heapq import heappop, heappush
 
 from ..contracts.base import Count, Inbound, Instant, Length, Millis, Traffic
-from ..contracts.moves import ClearScope, Dropped, Kept, Lost, Missed, Rearm, Settled, Told
+from ..contracts.moves import ClearScope, Dropped, Kept, Lost, Missed, NoticesLost, NoticesTold, Rearm, Settled, Told
 from ..contracts.notices import Admission, Fold, Notice, Proposal, Reminder
 from ..contracts.severity import Severity
 from ..contracts.status import LaneStatus
 from ..contracts.verdicts import Stage, Verdict
 from .lane import Lane
+from .ledger import NOTICE_LEDGER_TTL
 from .pending import Group, Pending
 from .stage import NEVER, StageBase
 from .step import Step
@@ -29,6 +30,8 @@ class Policy(Inbound, frozen=True, kw_only=True):
     """Entries a lane may hold; beyond it the oldest event of the lowest severity goes."""
     max_notices: Count = 50
     """Harness notices a lane may hold; beyond it the oldest goes."""
+    notice_ttl: Length = NOTICE_LEDGER_TTL
+    """A harness notice waits no longer than this, unless it says by what evidence its condition ends. 0: for ever."""
     batches_per_minute: Count = 6
     """Batches of events below critical; what is over budget waits and merges. 0: no limit."""
     burst: Count = 3
@@ -44,9 +47,12 @@ class Reason(StrEnum):
     GOOD_BUILD = "good_build"
     CLEARED = "condition_gone"
     CLOSED = "lane_closed"
+    SUPERSEDED = "superseded"
+    TOLD_MEANWHILE = "told_meanwhile"
+    EXPIRED = "expired"
 
 
-Outcome = Proposal | Told | Lost | Missed
+Outcome = Proposal | Told | Lost | Missed | NoticesTold | NoticesLost
 
 
 class Throttle(StageBase[Policy]):
@@ -56,6 +62,8 @@ class Throttle(StageBase[Policy]):
         super().__init__(policy)
         self._lanes: dict[str, Lane] = {}
         self._alarms: list[tuple[Instant, str]] = []
+        self._just_told: dict[str, dict[int, Notice]] = {}
+        """The harness notices in each lane's last delivery: an admission that was on its way then may take one for pending."""
         self.taken = 0
         """Admissions taken in so far: what came before a signal and what after it is told apart by this."""
 
@@ -68,6 +76,8 @@ class Throttle(StageBase[Policy]):
             self.taken += 1
             evicted = self._admit(lane, admission, now, step)
             self._fold(lane, admission.folds, evicted, now, step)
+            if admission.superseded:
+                self._supersede(lane, admission.superseded, now, step)
             self._shrink(lane, now, step)
             self._propose_if_ready(lane, now, step)
 
@@ -102,6 +112,9 @@ class Throttle(StageBase[Policy]):
                 if kept.stage is Stage.DEFER:  # only activity has an end; a draft's time does not count against it
                     entry.deferred_at = None if kept.until is None else entry.deferred_at or now
             lane.restore(entries)
+            self._end(lane, lane.give_way(), Verdict.FOLD, Reason.SUPERSEDED, now, step)
+            self._drop_cleared(lane, [entry for entry in entries if lane.stands(entry)], now, step)
+            entries = [entry for entry in entries if lane.stands(entry)]
             lane.retry_at(entries, kept.until if kept.until is not None else NEVER)
             self._shrink(lane, now, step)
             self._concluded(lane, now, step)
@@ -117,8 +130,14 @@ class Throttle(StageBase[Policy]):
         if lane := self._flying(settled.lane, settled.number):
             entries = lane.land(settled.serials)
             lane.told(entries, now)
-            step.out.append(Told(lane.name, [(e.notice.fingerprint, e.count - lane.counts[e.notice.serial]) for e in entries]))
-            self._lost(lane, [entry for entry in entries if entry.outgrown], step)
+            notices = {entry.notice.serial: entry.notice for entry in entries if entry.notice.event.traffic == "notice"}
+            others = [entry for entry in entries if entry.notice.serial not in notices] if notices else entries
+            if others:
+                told = [(e.notice.fingerprint, e.count - lane.counts[e.notice.serial]) for e in others]
+                step.out.append(Told(lane.name, told))
+                self._lost(lane, [entry for entry in others if entry.outgrown], step)
+            if notices:
+                self._notices_told(lane, notices, now, step)
             self._concluded(lane, now, step)
 
     # What changes beside the line
@@ -155,13 +174,23 @@ class Throttle(StageBase[Policy]):
             ]
             self._discard(lane, stale, Verdict.CLEAR, Reason.GOOD_BUILD, now, step)
 
-    def rearm(self, rearm: Rearm) -> None:
-        """A pending notice's condition went away; unless it is raised again before its batch goes, it is not told."""
-        if (lane := self._lanes.get(rearm.lane)) and (entry := lane.by_print.get(rearm.fingerprint)):
-            entry.cleared = True
+    def rearm(self, rearm: Rearm, now: Instant, step: Step[Outcome]) -> None:
+        """The conditions of pending notices went away. What a gate has kept ends at once.
+
+        What is still gathered ends with its batch, unless it is raised again before.
+        """
+        if lane := self._lanes.get(rearm.lane):
+            event = lane.by_print.get(rearm.fingerprint)
+            entries = [entry for serial in rearm.serials if (entry := lane.notice(serial))]
+            entries += [event] if event and event.notice.event.traffic == "event" else []
+            for entry in entries:
+                entry.cleared = True
+            kept = [entry for entry in entries if entry.kept_by is not None and lane.stands(entry)]
+            self._discard(lane, kept, Verdict.CLEAR, Reason.CLEARED, now, step)
 
     def close(self, name: str, now: Instant, step: Step[Outcome]) -> None:
         """The lane is no more: what is pending is dropped, and on record. What is under way has its own end."""
+        self._just_told.pop(name, None)
         if lane := self._lanes.get(name):
             lane.suppressed = [0] * len(Severity)
             standing = [entry for group in lane.groups() for entry in group.entries.values()]
@@ -206,7 +235,7 @@ class Throttle(StageBase[Policy]):
                 lane.block.pull(Instant(now + self.policy.error_window))
             elif rose is None and fold.fingerprint in gone:
                 lane.suppressed[fold.severity] += fold.count
-            elif rose is None:
+            elif rose is None and not fold.serial:
                 missed.append((fold.fingerprint, fold.count))
         if missed:
             step.out.append(Missed(lane.name, missed))
@@ -218,7 +247,7 @@ class Throttle(StageBase[Policy]):
 
     def _set_alarm(self, lane: Lane) -> None:
         """One live alarm a lane; older ones in the heap are recognised by their time and passed over."""
-        at = NEVER if lane.flying else lane.ready_at()
+        at = NEVER if lane.flying else min(lane.ready_at(), lane.expires_at(self.policy.notice_ttl))
         if at != lane.alarm_at:
             lane.alarm_at = at
             if at < NEVER:
@@ -260,9 +289,27 @@ class Throttle(StageBase[Policy]):
         if entries:
             for entry in entries:
                 lane.remove(entry)
-            step.rule(now, Stage.THROTTLE, verdict, why, [entry.notice for entry in entries])
-            self._lost(lane, entries, step)
+            self._end(lane, entries, verdict, why, now, step)
             self._concluded(lane, now, step)
+
+    def _end(self, lane: Lane, gone: list[Pending], verdict: Verdict, why: Reason, now: Instant, step: Step[Outcome]) -> None:
+        """These have left the table, untold."""
+        if gone:
+            step.rule(now, Stage.THROTTLE, verdict, why, [entry.notice for entry in gone])
+            self._lost(lane, gone, step)
+
+    def _supersede(self, lane: Lane, superseded: dict[int, int], now: Instant, step: Step[Outcome]) -> None:
+        """Older notices give way to newer ones; one that was told a moment ago leaves of its newer one what is not told."""
+        self._end(lane, lane.give_way(), Verdict.FOLD, Reason.SUPERSEDED, now, step)
+        just_told = self._just_told.get(lane.name, {})
+        told = [just_told[serial] for serial in superseded if serial in just_told]
+        self._end(lane, lane.narrow(told), Verdict.FOLD, Reason.TOLD_MEANWHILE, now, step)
+
+    def _notices_told(self, lane: Lane, notices: dict[int, Notice], now: Instant, step: Step[Outcome]) -> None:
+        """Of newer ones that came while these were under way, the rest is told."""
+        self._just_told[lane.name] = notices
+        step.out.append(NoticesTold(lane.name, tuple(notices)))
+        self._end(lane, lane.narrow(notices.values()), Verdict.FOLD, Reason.TOLD_MEANWHILE, now, step)
 
     def _flying(self, name: str, number: int) -> Lane | None:
         lane = self._lanes.get(name)
@@ -285,8 +332,10 @@ class Throttle(StageBase[Policy]):
 
     def _propose_if_ready(self, lane: Lane, now: Instant, step: Step[Outcome]) -> None:
         lane.drop_empty_groups()
+        if lane.notices and not lane.flying:
+            self._expire(lane, min(now, lane.ready_at()), now, step)
         while not lane.flying and (group := lane.ready_group(now)):
-            self._drop_cleared(lane, group, now, step)
+            self._drop_cleared(lane, list(group.entries.values()), now, step)
             if not group.entries or self._over_budget(lane, group, now, step):
                 continue
             step.out.append(lane.propose(group))
@@ -295,16 +344,23 @@ class Throttle(StageBase[Policy]):
         else:
             self._set_alarm(lane)
 
-    def _drop_cleared(self, lane: Lane, group: Group, now: Instant, step: Step[Outcome]) -> None:
-        cleared = [entry for entry in group.entries.values() if entry.cleared]
+    def _expire(self, lane: Lane, upto: Instant, now: Instant, step: Step[Outcome]) -> None:
+        """Notices that have waited too long go; a late wake takes things in the order of their times, so some may be ready."""
+        self._record_evicted(lane, lane.expire(self.policy.notice_ttl, upto), Reason.EXPIRED, now, step)
+        lane.drop_empty_groups()
+
+    def _drop_cleared(self, lane: Lane, entries: list[Pending], now: Instant, step: Step[Outcome]) -> None:
+        cleared = [entry for entry in entries if entry.cleared]
         for entry in cleared:
             lane.remove(entry)
-        if cleared:
-            step.rule(now, Stage.THROTTLE, Verdict.CLEAR, Reason.CLEARED, [entry.notice for entry in cleared])
-            self._lost(lane, cleared, step)
+        self._end(lane, cleared, Verdict.CLEAR, Reason.CLEARED, now, step)
 
     def _lost(self, lane: Lane, gone: list[Pending], step: Step[Outcome]) -> None:
-        """Dedup learns what was not told, but for those of which a newer entry is pending: that one may still be told."""
+        """Dedup learns what was not told, but for events of which a newer entry is pending: that one may still be told."""
+        notices = tuple(entry.notice.serial for entry in gone if entry.notice.event.traffic == "notice")
+        if notices:
+            step.out.append(NoticesLost(lane.name, notices))
+            gone = [entry for entry in gone if entry.notice.event.traffic != "notice"]
         prints = [entry.notice.fingerprint for entry in gone if entry.notice.fingerprint not in lane.by_print]
         if prints:
             step.out.append(Lost(lane.name, prints))

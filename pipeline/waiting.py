@@ -8,6 +8,7 @@ from typing import Final
 
 from ..contracts.hooks import HookEvent
 from ..contracts.signals import LaneFact, ToolClosed, ToolOpened, TurnEnded, TurnStarted, WaitEnded, WaitStarted
+from ..contracts.waits import WaitState
 
 QUESTION_TOOLS: Final = frozenset({"AskUserQuestion", "ExitPlanMode"})
 ASKING: Final = frozenset({"permission_prompt", "elicitation_dialog", "elicitation_url_dialog", "agent_needs_input"})
@@ -65,10 +66,23 @@ class WaitTracker:
 
     def forget(self) -> list[LaneFact]:
         """The session is gone: nobody waits any more."""
+        return self.resume(WaitState())
+
+    def state(self) -> WaitState:
+        """All that is known, to be kept over a restart."""
+        return WaitState(
+            turn=self._turn,
+            permission=self._permission,
+            question=self._question,
+            dismissed=self._dismissed,
+            tools=tuple(sorted(self._tools)),
+        )
+
+    def resume(self, state: WaitState) -> list[LaneFact]:
+        """Go on from what was known: whoever waited still waits, until evidence says otherwise. The facts that changed."""
         waited, worked, in_tool = self.waiting, self._turn, bool(self._tools)
-        self._turn = self._permission = False
-        self._question = ""
-        self._tools.clear()
+        self._turn, self._permission, self._question = state.turn, state.permission, state.question
+        self._dismissed, self._tools = state.dismissed, set(state.tools)
         return list(self._changes(waited, worked, in_tool))
 
     def _follow_turn(self, event: HookEvent) -> None:
@@ -97,7 +111,8 @@ class WaitTracker:
         if event.hook_event_name == "PreToolUse" and event.tool_name in QUESTION_TOOLS:
             self._question, self._dismissed = event.tool_name, False
             return
-        own = event.hook_event_name in ("PostToolUse", "PostToolUseFailure") and event.tool_name == self._question
+        ended = event.hook_event_name in ("PostToolUse", "PostToolUseFailure")
+        own = ended and bool(self._question) and event.tool_name == self._question
         # The idle notification also fires for a menu left open in silence: it ends the wait only if that is known to be gone.
         if own or event.hook_event_name in _ANSWERS_QUESTION or (_is_idle(event) and self._dismissed):
             self._question = ""

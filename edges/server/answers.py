@@ -2,17 +2,20 @@
 
 import secrets
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Protocol, assert_never
 
 from ...contracts import wire
 from ...contracts.base import Record
+from ...contracts.durable import Rearmed
 from ...contracts.errors import BadInput, NotFound
 from ...contracts.hooks import HookEvent
 from ...contracts.notices import Notice
 from ...contracts.signals import Paused, Resumed
 from ...contracts.status import Status
 from ...contracts.verdicts import Decision
+from ..rearming import matcher
+from .hearing import Hearing
 
 FEED_PATIENCE: Final = 5.0
 """Seconds that a full line may keep a feed waiting before it is told to try again."""
@@ -60,6 +63,16 @@ class Line(Protocol):
     def dead_letters(self) -> Sequence[DeadLetter]: ...
     def retry(self, notice_id: str) -> None: ...
     def observe(self, lane: str, event: HookEvent) -> None: ...
+    def rearm(self, to: str, kind: str, cleared: Callable[[str, tuple[str, ...]], bool]) -> Rearmed: ...
+    def look(self) -> None: ...
+
+
+class Hooks(Protocol):
+    """What hands over to an agent by its own hooks."""
+
+    def hear(self, event: HookEvent) -> None: ...
+    def take(self, event: HookEvent) -> tuple[str, str]: ...
+    def handed(self, delivery: str) -> None: ...
 
 
 class Identity(Record, frozen=True, kw_only=True):
@@ -76,9 +89,12 @@ class Identity(Record, frozen=True, kw_only=True):
 class Answers:
     """Answers for one recipient."""
 
-    def __init__(self, line: Line, identity: Identity) -> None:
+    def __init__(self, line: Line, identity: Identity, hooks: Hooks | None = None) -> None:
+        """``hooks`` is asked what a hook's call is answered with; without it the answer is empty."""
         self._line = line
         self._identity = identity
+        self._hooks = hooks
+        self._hearing = Hearing()
         self._batches: dict[str, wire.Accepted] = {}
         self._lock = threading.Lock()
 
@@ -103,11 +119,32 @@ class Answers:
                 fact = Paused if isinstance(request, wire.Pause) else Resumed
                 self._line.signal(fact(lane=self._identity.recipient))
                 yield wire.Done()
-            case wire.Hook():
-                self._line.observe(self._identity.recipient, request.event)
+            case wire.Hook() | wire.Handed():
+                yield self._hook(request) if isinstance(request, wire.Hook) else self._handed(request)
+            case wire.Rearm():
+                found = self._line.rearm(self._identity.recipient, request.kind, matcher(request.signatures, request.ctx))
+                yield wire.RearmedIs(delivered=found.delivered, held=found.held)
+            case wire.Look():
+                self._line.look()
                 yield wire.Done()
             case _:
                 assert_never(request)
+
+    def _hook(self, call: wire.Hook) -> wire.HookAnswer:
+        """A call that is a repeat, or of a session within the recipient's own, changes nothing and is given nothing."""
+        if not self._hearing.counts(call):
+            return wire.HookAnswer()
+        self._line.observe(self._identity.recipient, call.event)
+        if self._hooks is None:
+            return wire.HookAnswer()
+        self._hooks.hear(call.event)
+        context, delivery = self._hooks.take(call.event) if call.carries else ("", "")
+        return wire.HookAnswer(context=context, delivery=delivery)
+
+    def _handed(self, said: wire.Handed) -> wire.Done:
+        if self._hooks is not None:
+            self._hooks.handed(said.delivery)
+        return wire.Done()
 
     def _welcome(self, request: wire.Hello) -> wire.Welcome:
         mine = self._identity

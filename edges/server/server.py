@@ -12,7 +12,7 @@ from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskGroup, 
 
 from ...contracts import wire
 from ...contracts.errors import Busy, TocsinError, TooLong
-from .answers import Answers, Identity, Line
+from .answers import Answers, Hooks, Identity, Line
 from .lines import Lines, write
 from .peer import is_ours
 from .runtime import Seat
@@ -27,14 +27,21 @@ _BREATH: Final = 0.2
 
 
 async def serve(
-    line: Line, seat: Seat, *, version: str, token: str = "", task_status: TaskStatus[Path] = anyio.TASK_STATUS_IGNORED
+    line: Line,
+    seat: Seat,
+    *,
+    version: str,
+    token: str = "",
+    hooks: Hooks | None = None,
+    task_status: TaskStatus[Path] = anyio.TASK_STATUS_IGNORED,
 ) -> None:
     """Answer for ``line`` under the name that ``seat`` holds, until cancelled; then the name is given back.
 
     Started (``TaskGroup.start``) when it can be reached, with the socket's path. ``token`` is what the recipient's own
-    program was given to show. What a client does, or a fault while it is answered, ends at most its own connection.
+    program was given to show, ``hooks`` hands over to the agent when its hooks call. What a client does, or a fault while
+    it is answered, ends at most its own connection.
     """
-    server = _Server(line, seat, version, token)
+    server = _Server(line, seat, version, token, hooks)
     try:
         # The seat's lock is ours: a socket that is there is a dead one's.
         async with await anyio.create_unix_listener(seat.path, mode=0o600) as listener, anyio.create_task_group() as tasks:
@@ -45,10 +52,12 @@ async def serve(
 
 
 class _Server:
-    def __init__(self, line: Line, seat: Seat, version: str, token: str) -> None:
+    def __init__(self, line: Line, seat: Seat, version: str, token: str, hooks: Hooks | None) -> None:
         holder = seat.holder
         self._answers = Answers(
-            line, Identity(recipient=holder.name, pid=holder.pid, session=holder.session, version=version, token=token)
+            line,
+            Identity(recipient=holder.name, pid=holder.pid, session=holder.session, version=version, token=token),
+            hooks,
         )
         # Feeds may wait for room in the line; a question must not wait behind them.
         self._feeds = anyio.CapacityLimiter(4)

@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable
 from inspect import isawaitable, iscoroutinefunction
 
 from ...contracts.deliveries import Delivery, Proof, Receipt
+from ...contracts.errors import BadInput
+from ...contracts.ports import Shelf, Sink
 from ..portal import in_thread
 
 
@@ -20,3 +22,10 @@ class CallSink:
         if isawaitable(answer):
             answer = await answer
         return answer if isinstance(answer, Receipt) else Receipt(proof=Proof.OFFERED)
+
+
+def as_sink(sink: Sink | Shelf | Callable[[Delivery], object]) -> Sink | Shelf:
+    """What a program gave as a sink, as one. Raises ``BadInput`` if it is none."""
+    if not isinstance(sink, Sink | Shelf) and not callable(sink):
+        raise BadInput(f"{sink!r} is no sink: give a function, or an object with deliver() or put()")
+    return sink if isinstance(sink, Sink | Shelf) else CallSink(sink)

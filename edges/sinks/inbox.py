@@ -1,11 +1,41 @@
-"""Inbox: a mailbox in memory that a recipient drains by pull, with a cursor."""
+"""Inbox: a mailbox that a recipient drains by pull, with a cursor: in memory, or in a line's store."""
 
 import threading
 from collections import deque
-from typing import Self
+from typing import Protocol, Self
 
 from ...contracts.deliveries import Delivery, Proof, Receipt
-from ...contracts.errors import BadInput, SinkBusy
+from ...contracts.errors import BadInput, SinkBusy, StoreUnusable
+from ..portal import in_thread
+
+
+class Mailboxes(Protocol):
+    """Where deliveries are laid down; the records of a line with a store are that."""
+
+    def put_in_inbox(self, delivery: Delivery) -> int:
+        """Keep it for its recipient; the cursor behind which the next one will be."""
+        ...
+
+
+class StoredInbox:
+    """Keeps deliveries in the store, where they outlive this process and `tocsin inbox pull` finds them.
+
+    ``StoredInbox(line.records)`` serves every lane of that line: each recipient has its own box. It proves ``RECORDED``;
+    ``SEEN`` is proved by the acknowledgement. It can't be opened by name: a text could only name a second store, and what
+    is kept there would be out of reach of the line's own acknowledgements.
+    """
+
+    def __init__(self, boxes: Mailboxes) -> None:
+        """``boxes``: ``line.records``."""
+        self._boxes = boxes
+
+    async def deliver(self, delivery: Delivery) -> Receipt:
+        """Commit it. A repeat of an id keeps its place. Raises ``SinkBusy`` while the store can't be written."""
+        try:
+            cursor = await in_thread(self._boxes.put_in_inbox, delivery)
+        except StoreUnusable as error:
+            raise SinkBusy(str(error)) from error
+        return Receipt(proof=Proof.RECORDED, note=f"in the inbox, cursor {cursor}")
 
 
 class InboxSink:

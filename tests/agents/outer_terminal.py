@@ -45,6 +45,12 @@ def until(condition, what="it"):
     return value
 
 
+def child_of(pid):
+    """The process id of the only child of a process."""
+    found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=True)
+    return int(found.stdout)
+
+
 class OuterTerminal:
     """A wrapper around ``program`` (or ``agent``, one of the stand-ins, with its own log) in a terminal of its own.
 
@@ -116,8 +122,12 @@ class OuterTerminal:
 
     def answer(self, order):
         """The proof of a submission, or the code of its error."""
-        answers = until(lambda: [line for line in lines_of(self.log) if line.get("id") == order], f"answer {order}")
-        return answers[0].get("proof") or answers[0]["error"]
+        line = self.answer_line(order)
+        return line.get("proof") or line["error"]
+
+    def answer_line(self, order):
+        """All that is said of a submission."""
+        return until(lambda: [line for line in lines_of(self.log) if line.get("id") == order], f"answer {order}")[0]
 
     def submit(self, text, **fields):
         return self.answer(self.order(text, **fields))
@@ -149,9 +159,12 @@ class OuterTerminal:
         return until(enough, f"{count} of {name}")[0]
 
     def child(self):
+        """The process id of our own child: the keeper of the wrapped program, or the wrapper where a shell is between."""
+        return child_of(self.pid)
+
+    def program(self):
         """The process id of the wrapped program."""
-        found = subprocess.run(["pgrep", "-P", str(self.pid)], capture_output=True, text=True, check=True)
-        return int(found.stdout)
+        return child_of(self.child())
 
     def wait(self):
         """Wait until the wrapper has ended; its exit code as a shell says it."""

@@ -1,8 +1,10 @@
 """Wrap: a wrapped terminal for tests. Usage: wrap.py LOG CONTROL OPTIONS -- PROGRAM ARGUMENTS…
 
-Reads JSON lines from the pipe CONTROL: ``{"id": 1, "text": "…"}`` is delivered. Facts and answers are JSON lines in LOG.
+Reads JSON lines from the pipe CONTROL: ``{"id": 1, "text": "…"}`` is delivered; with ``"after": FILE`` nothing else is done
+until that is there. Facts and answers are JSON lines in LOG.
 OPTIONS is a comma list of ``screen`` (type into a full-screen program), ``status`` (a status row), ``thread`` (run in a
-thread), ``fail`` (raise at the first output), or ``-``. The line ``{"cancel": true}`` cancels the run.
+thread), ``fail`` (raise at the first output), ``spill`` (keep what is cut beside LOG), or ``-``. The line
+``{"cancel": true}`` cancels the run.
 """
 
 import json
@@ -10,6 +12,7 @@ import os
 import sys
 import threading
 import time
+from pathlib import Path
 
 import anyio
 import msgspec
@@ -24,6 +27,7 @@ from tocsin.edges.terminal.wrapped import WrappedTerminal
 
 log_path, control, options, _, *argv = sys.argv[1:]
 log, options = Log(log_path), options.split(",")
+spill_dir = Path(log_path).parent / "spill" if "spill" in options else None
 scope = None
 
 
@@ -42,8 +46,10 @@ async def submit(terminal, order) -> None:
     with anyio.move_on_after(order.get("within", 600)) as limit:
         try:
             delivery = Delivery(id=str(order["id"]), lane="a", at=Clock().now(), text=order["text"], entries=())
-            receipt = await PtySink(terminal).deliver(delivery)
-            log.write(id=order["id"], proof=str(receipt.proof))
+            while "after" in order and not Path(order["after"]).exists():
+                time.sleep(0.01)
+            receipt = await PtySink(terminal, spill_dir).deliver(delivery)
+            log.write(id=order["id"], proof=str(receipt.proof), note=receipt.note)
         except TocsinError as error:
             log.write(id=order["id"], error=error.code, text=str(error))
     if limit.cancelled_caught:

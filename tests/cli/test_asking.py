@@ -69,9 +69,9 @@ def test_a_story_is_found_whoever_it_was_told_to(here) -> None:
         assert [line.split()[0] for line in out.splitlines() if line.startswith(("a ", "b "))] == ["a", "b"]
 
 
-def test_what_nobody_remembers_is_3(here, agent) -> None:
+def test_what_nobody_remembers_is_4(here, agent) -> None:
     code, out, err = here.tocsin("explain", "zzz-1")
-    assert (code, out) == (3, "")
+    assert (code, out) == (4, "")
     assert err.startswith("tocsin: nothing is remembered of 'zzz-1'")
     assert here.tocsin("letters") == (0, "", "no dead letters\n")
 
@@ -133,14 +133,14 @@ anyio.run(main)
         head, row = out.splitlines()
         assert head.split() == ["ID", "WHEN", "FOR", "WHY", "WHAT"]
         notice = row.split()[0]
-        assert row.split()[2] == "dev"
+        assert row.split()[3] == "dev"
         assert row.endswith("(the door is shut)  hello")
         (letter,) = json.loads(here.tocsin("letters", "--json")[1])["letters"]
         assert (letter["decision"]["id"], letter["event"]["text"]) == (notice, "hello")
         assert here.tocsin("retry", notice) == (0, "", "")
         until(lambda: here.status()["dead_letters"] == 2, "the second refusal")
         code, _, err = here.tocsin("retry", "nothing")
-        assert (code, err) == (3, "tocsin: there is no dead letter with the id 'nothing'; `tocsin letters` lists them\n")
+        assert (code, err) == (4, "tocsin: there is no dead letter with the id 'nothing'; `tocsin letters` lists them\n")
     finally:
         line.kill()
         line.wait()

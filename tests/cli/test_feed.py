@@ -139,7 +139,7 @@ def _target(link: Path) -> Path | None:
 
 def test_feed_without_its_recipient_lists_who_is_here(here, agent) -> None:
     code, out, err = here.tocsin("feed", "--to", "ghost", "x")
-    assert (code, out, err) == (3, "", "tocsin: nobody called 'ghost' is here; here: dev\n")
+    assert (code, out, err) == (4, "", "tocsin: nobody called 'ghost' is here; here: dev\n")
 
 
 def test_options_that_do_not_go_together_are_refused(here) -> None:

@@ -70,3 +70,47 @@ def test_a_running_line_learns_of_turns_tool_calls_and_waits(env: dict[str, str]
         agent.terminate()
         agent.wait(10)
         os.close(master)
+
+
+def test_a_call_imports_nothing_that_an_agent_would_have_to_wait_for(env: dict[str, str]) -> None:
+    program = (
+        "import sys; sys.argv = ['tocsin', 'hook', '--agent', 'claude']\n"
+        "from tocsin.cli.entry import main\n"
+        "try: main()\nexcept SystemExit as end: assert end.code == 0\n"
+        "heavy = {'click', 'msgspec', 'anyio', 'asyncio', 'tocsin.contracts'} & set(sys.modules)\n"
+        "sys.exit(' '.join(heavy) or 0)"
+    )
+    said = json.dumps({"hook_event_name": "Stop"})
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        input=said, env={**env, "TOCSIN_SOCKET": "/nowhere"}, capture_output=True, text=True, timeout=30, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("arguments", [["--agent"], ["--agent", "claude", "more"], ["--agents", "x"]])
+def test_a_call_that_is_spelt_wrong_is_told_so(env: dict[str, str], arguments: list[str]) -> None:
+    done = subprocess.run([*HOOK, *arguments], input="", env=env, capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr
+
+
+def test_help_is_shown_as_by_every_command(env: dict[str, str]) -> None:
+    done = subprocess.run([*HOOK, "--help"], input="", env=env, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 0
+    assert "--agent" in done.stdout
+
+
+def test_it_says_what_went_wrong_only_when_asked(env: dict[str, str]) -> None:
+    done = call({**env, "TOCSIN_DEBUG": "1"}, json.dumps({"hook_event_name": "Stop"}))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "tocsin hook: this agent was not started by `tocsin run`, so nobody is told\n"
+
+
+def test_an_agent_that_tocsin_did_not_start_tells_whom_its_command_names(env: dict[str, str]) -> None:
+    done = subprocess.run(
+        [*HOOK, "--agent", "claude", "--as", "dev"], input=json.dumps({"hook_event_name": "Stop"}), capture_output=True,
+        env={**env, "TOCSIN_DEBUG": "1"}, text=True, timeout=30, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "No such file" in done.stderr or "Connection refused" in done.stderr

@@ -74,7 +74,7 @@ def test_every_kind_of_failure_has_its_exit_code() -> None:
 
     ours = [kind for kind in kinds(TocsinError) if kind.__module__.startswith("tocsin.")]
     assert {kind.code for kind in ours} <= set(command.EXIT_CODES)
-    assert set(command.EXIT_CODES.values()) == {2, 3, 4, 5, 6, 124}
+    assert set(command.EXIT_CODES.values()) == {2, 3, 4, 5, 6, 7, 124}
 
 
 @pytest.mark.parametrize("known", ["no_recipient", "time_limit", "not_found", "not_running"])
@@ -92,7 +92,7 @@ def test_a_failure_of_a_kind_that_is_not_known_here_keeps_its_name() -> None:
 def failing(here, raised: str, *arguments: str, debug: bool = False):
     """``tocsin recipients`` with something broken in it."""
     code = f"""
-import tocsin.cli.status as s
+import tocsin.cli.recipients as s
 from tocsin.cli.main import main
 def broken(*_):
     {raised}
@@ -124,7 +124,7 @@ def test_a_missing_package_is_named(here) -> None:
 
 def test_where_json_is_due_a_failure_is_one_json_object(here) -> None:
     code, out, err = here.tocsin("status", "--json", "--to", "ghost")
-    assert (code, err) == (3, "")
+    assert (code, err) == (4, "")
     assert out.count("\n") == 1
     said = json.loads(out)
     assert (said["schema_version"], said["error"]["code"], said["error"]["retryable"]) == (1, "no_recipient", False)
@@ -134,16 +134,16 @@ def test_where_json_is_due_a_failure_is_one_json_object(here) -> None:
 
 def test_text_from_outside_is_inert_in_what_is_said(here) -> None:
     code, _, err = here.tocsin("feed", "--to", "\x1b]0;gotcha\x07\x1b[31mred\u202e", "x")
-    assert code == 3
+    assert code == 4
     assert "\x1b" not in err
     assert "\x07" not in err
     assert "\u202e" not in err
 
 
-def test_a_directory_of_another_user_is_5(here) -> None:
+def test_a_directory_of_another_user_is_3(here) -> None:
     (here.place / "link").symlink_to(here.place)
     code, _, err = here.tocsin("recipients", env={"TOCSIN_RUNTIME_DIR": str(here.place / "link")})
-    assert code == 5
+    assert code == 3
     assert "not a plain directory" in err
 
 

@@ -62,7 +62,7 @@ def test_the_program_finds_its_own_line_in_its_environment(here) -> None:
     with here.agent("sh", "-c", inside, name="inner") as terminal:
         assert terminal.ends() == 9
         shown = terminal.shown.decode().replace("\r\n", "\n")
-    assert "TOCSIN_DELIVERY_TOKEN\nTOCSIN_RECIPIENT\nTOCSIN_SESSION\nTOCSIN_SOCKET\n" in shown
+    assert "TOCSIN_DELIVERY_TOKEN\nTOCSIN_RECIPIENT\nTOCSIN_SESSION\nTOCSIN_SOCKET\nTOCSIN_STORE__PATH\n" in shown
     assert "RECIPIENT\ninner\n" in shown
     assert "NAME\ninner*\n" in shown
 
@@ -92,7 +92,7 @@ def test_the_name_of_a_killed_run_is_free_again(here, agent) -> None:
     agent.send(signal.SIGKILL)
     agent.ends()
     assert here.tocsin("recipients")[0] == 0
-    assert here.tocsin("status")[0] == 3
+    assert here.tocsin("status")[0] == 4
     with here.agent("composer") as again:
         until(lambda: here.tocsin("status", "--to", "dev")[0] == 0, "the recipient again")
         again.keys("quit\r")

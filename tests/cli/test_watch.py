@@ -74,7 +74,7 @@ def test_a_watch_whose_recipient_never_comes_says_what_was_lost(here) -> None:
 
 def test_a_watch_that_can_not_know_whom_to_tell_does_not_start_its_program(here) -> None:
     code, out, err = here.tocsin("watch", "--", "echo", "started")
-    assert (code, out) == (3, "")
+    assert (code, out) == (4, "")
     assert err == "tocsin: no recipient is here: start one with `tocsin run --as NAME -- CMD`\n"
 
 

@@ -44,7 +44,7 @@ class Served:
 
 
 @contextmanager
-def served(directory, name="dev", *, line=None, token="", settings=None, wrap=lambda line: line):
+def served(directory, name="dev", *, line=None, token="", settings=None, hooks=None, wrap=lambda line: line):
     """Serve a line in a loop of its own thread."""
     directory.mkdir(mode=0o700, exist_ok=True)
     inbox = InboxSink()
@@ -55,7 +55,7 @@ def served(directory, name="dev", *, line=None, token="", settings=None, wrap=la
 
         async def run(*, task_status):
             with scope:
-                await serve(wrap(running), seat, version="1.2.3", token=token, task_status=task_status)
+                await serve(wrap(running), seat, version="1.2.3", token=token, hooks=hooks, task_status=task_status)
 
         future, path = portal.start_task(partial(run))
         try:

@@ -1,4 +1,4 @@
-"""Child: a program in a session of its own, with exactly its environment, and never left behind."""
+"""Child: a program in a session of its own beside its keeper, with exactly its environment, and never left behind."""
 
 import os
 import signal
@@ -50,22 +50,17 @@ def ran(argv: list[str], env: dict[str, str] | None = None) -> tuple[bytes, Exit
 
 WHO = """
 import os
-leads = os.getpid() == os.getsid(0) == os.getpgrp() == os.tcgetpgrp(0)
-print(leads, os.ttyname(0) == os.ttyname(2), os.open('/dev/tty', 0) > 2)
+leads = os.getpid() == os.getpgrp() == os.tcgetpgrp(0)
+print(leads, os.getppid() == os.getsid(0), os.ttyname(0) == os.ttyname(2), os.open('/dev/tty', 0) > 2)
 """
 
 
-@pytest.mark.parametrize("session_comes_first", [True, False])
-def test_it_leads_a_session_that_its_terminal_controls(monkeypatch: pytest.MonkeyPatch, session_comes_first: bool) -> None:
-    # Without: the way that macOS needs.
-    monkeypatch.setattr("tocsin.edges.terminal.spawn._SESSION_COMES_FIRST", session_comes_first)
-    assert ran([PYTHON, "-c", WHO]) == (b"True True True\n", Exit(code=0))
+def test_it_is_in_front_of_a_terminal_that_controls_its_session_and_its_keeper_leads_that() -> None:
+    assert ran([PYTHON, "-c", WHO]) == (b"True True True True\n", Exit(code=0))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what is blocked and ignored is read from /proc")
-@pytest.mark.parametrize("session_comes_first", [True, False])
-def test_signals_are_as_programs_expect_them(monkeypatch: pytest.MonkeyPatch, session_comes_first: bool) -> None:
-    monkeypatch.setattr("tocsin.edges.terminal.spawn._SESSION_COMES_FIRST", session_comes_first)
+def test_signals_are_as_programs_expect_them() -> None:
     got, _ = ran(["grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"])
     blocked, ignored = (int(line.split()[1], 16) for line in got.splitlines())
     # 32 and 33 belong to the C library itself.
@@ -76,9 +71,7 @@ def test_it_has_its_size_from_the_first_moment() -> None:
     assert ran(["stty", "size"])[0] == b"31 97\n"
 
 
-@pytest.mark.parametrize("session_comes_first", [True, False])
-def test_the_environment_is_exactly_the_one_given(monkeypatch: pytest.MonkeyPatch, session_comes_first: bool) -> None:
-    monkeypatch.setattr("tocsin.edges.terminal.spawn._SESSION_COMES_FIRST", session_comes_first)
+def test_the_environment_is_exactly_the_one_given() -> None:
     path = f"PATH={os.environ['PATH']}"
     for given in ([path], [path, "LC_CTYPE=C"], [path, "A=1", "LANG=ü"]):
         got, _ = ran(["env"], dict(entry.split("=", 1) for entry in given))
@@ -91,6 +84,26 @@ def test_only_the_three_streams_are_open() -> None:
     got = set(ran([PYTHON, "-c", code])[0].decode().split())
     # The listing itself is the fourth.
     assert len(got - ours - {"0", "1", "2"}) == 1
+
+
+def test_a_file_handed_down_is_the_programs_and_the_keeper_holds_nothing_but_the_terminal() -> None:
+    reader, writer = os.pipe()
+    os.set_inheritable(writer, True)
+
+    async def use(child: Child) -> None:
+        os.close(writer)
+        # The program has written and closed it, and goes on.
+        assert os.read(reader, 99) == b"handed down"
+        assert os.read(reader, 99) == b""
+        assert child.alive
+        await child.put_down()
+
+    try:
+        in_child(
+            [PYTHON, "-c", f"import os, time; os.write({writer}, b'handed down'); os.close({writer}); time.sleep(600)"], use
+        )
+    finally:
+        os.close(reader)
 
 
 def open_descriptors() -> int:
@@ -120,9 +133,13 @@ def test_the_program_is_found_in_the_path_of_its_environment(tmp_path: Path) -> 
         ([""], "no program"),
         (["/nowhere/x"], "/nowhere/x: can't be run: No such file"),
         (["/etc/passwd"], "Permission denied"),
+        (["{tmp}/no-mark"], "/no-mark: can't be run: Exec format error"),
     ],
 )
-def test_what_can_not_be_run_is_said(argv: list[str], words: str) -> None:
+def test_what_can_not_be_run_is_said(tmp_path: Path, argv: list[str], words: str) -> None:
+    (tmp_path / "no-mark").write_text("echo a script without a first line\n")
+    (tmp_path / "no-mark").chmod(0o755)
+    argv = [word.format(tmp=tmp_path) for word in argv]
     before = open_descriptors()
     with pytest.raises(BadInput, match=words):
         ran(argv)
@@ -272,8 +289,8 @@ def test_a_stop_is_told_apart_from_the_end() -> None:
         try:
             os.kill(child.pid, signal.SIGSTOP)
             stopped = await child.changed()
-            child.send(signal.SIGCONT)
-            child.send(signal.SIGTERM)
+            child.resume()
+            os.kill(child.pid, signal.SIGTERM)
             ended = await child.changed()
             assert child.exit == Exit(code=143, died_of="SIGTERM")
             return [stopped, ended]
@@ -281,6 +298,69 @@ def test_a_stop_is_told_apart_from_the_end() -> None:
             child.close()
 
     assert anyio.run(run) == [True, False]
+
+
+def keeper_of(child: Child) -> int:
+    return int(subprocess.run(["ps", "-o", "ppid=", "-p", str(child.pid)], capture_output=True, check=True).stdout)
+
+
+CATCHES = """
+import os, signal
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+    signal.signal(number, lambda *_: (os.write(1, b'caught\\n'), os._exit(5)))
+os.write(1, b'ready\\n')
+while True: signal.pause()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT])
+def test_what_is_sent_to_the_keeper_is_the_programs(number: signal.Signals) -> None:
+    async def use(child: Child) -> None:
+        await anyio.wait_readable(child.master)
+        os.kill(keeper_of(child), number)
+        assert await output_of(child) == b"ready\ncaught\n"
+
+    in_child([PYTHON, "-c", CATCHES], use)
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGKILL])
+def test_without_its_keeper_a_program_is_hung_up(number: signal.Signals) -> None:
+    async def use(child: Child) -> None:
+        os.kill(keeper_of(child), number)
+        with anyio.fail_after(20):
+            while alive(child.pid) or child.alive:
+                await anyio.sleep(0.01)
+        assert child.exit == Exit(code=128 + number, died_of=number.name)
+
+    in_child(["sleep", "600"], use)
+
+
+def test_a_stopped_program_is_put_down_as_well() -> None:
+    async def use(child: Child) -> None:
+        await child.stop()
+        with anyio.fail_after(20):
+            while not child.stopped:
+                await anyio.sleep(0.01)
+        assert child.refusal() == "the program is stopped"
+        await child.put_down()
+        assert not alive(child.pid)
+
+    async def run() -> None:
+        child = Child(spawn(["sleep", "600"], ENV, Size(), None))
+
+        async def see() -> None:
+            while await child.changed():
+                pass
+
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(see)
+                await use(child)
+            assert child.exit == Exit(code=129, died_of="SIGHUP")
+        finally:
+            child.close()
+
+    anyio.run(run)
 
 
 def test_sizes_are_packed_as_the_kernel_has_them() -> None:

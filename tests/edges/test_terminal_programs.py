@@ -3,6 +3,7 @@
 import os
 import re
 import runpy
+import shutil
 import signal
 import subprocess
 import sys
@@ -311,3 +312,73 @@ def test_a_line_that_starts_a_full_screen_program_is_not_followed_by_what_waited
     screen.keys(*{"less": ["q"], "vim": [":q", "Enter"]}[name])
     (block,) = server.typed(1)
     until(lambda: _words(screen.all_text()).count(_words(block)) == 1, screen.all_text)
+
+
+@pytest.mark.parametrize(
+    ("program", "prompt", "runs"),
+    [
+        (PYTHON, ">>>", "import time; print('sl' 'eeps'); time.sleep(1000)"),
+        (
+            ("node",),
+            ">",
+            "process.stdout.write('sl' + 'eeps\\n'), Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1e6)",
+        ),
+        (BASH, "ready$", "echo sl''eeps; read line"),
+    ],
+    ids=["python", "node", "bash"],
+)
+def test_nothing_is_typed_under_what_an_interpreter_runs(server, program: tuple[str, ...], prompt: str, runs: str) -> None:
+    need(program[0])
+    screen = server.wrapped(*program)
+    screen.sees(prompt)
+    screen.keys(runs, "Enter")
+    screen.sees("\nsleeps")
+    server.feed("--user", "hello you")
+    server.kept("idle", "sink_not_now")
+    screen.keys("C-c")
+    (block,) = server.typed(1)
+    until(lambda: _words(screen.all_text()).count(_words(block)) >= 1, screen.all_text)
+    # What stands before the prompt was printed by what ran; nothing of it is the block.
+    assert "hello you" not in screen.all_text().partition("^C")[0]
+
+
+@pytest.mark.parametrize(
+    ("program", "begins", "ends"),
+    [(PYTHON, "def f():", ["    return 42", "Enter"]), (("node",), "function f() {", ["return 42 }"])],
+    ids=["python", "node"],
+)
+def test_a_definition_that_is_begun_is_not_typed_into(server, program: tuple[str, ...], begins: str, ends: list[str]) -> None:
+    need(program[0])
+    screen = server.wrapped(*program)
+    screen.sees(">")
+    screen.keys(begins, "Enter")
+    screen.sees("\n...")
+    server.feed("--user", "hello you")
+    server.kept("idle", "sink_not_now")
+    screen.keys(*ends, "Enter")
+    server.typed(1)
+    screen.keys("f() + 1", "Enter")
+    screen.sees("\n43\n")
+
+
+def _newer_python() -> str:
+    """A Python whose interpreter takes pasted blocks, if there is one."""
+    for name in (sys.executable, "python3.14", "python3.13"):
+        asked = [name, "-c", "import sys; print(sys.version_info >= (3, 13))"]
+        if shutil.which(name) and subprocess.run(asked, capture_output=True, check=False).stdout == b"True\n":
+            return name
+    pytest.skip("no Python 3.13 is installed")
+
+
+def test_a_newer_python_takes_every_block_whole_although_it_wants_an_empty_line(server) -> None:
+    screen = server.wrapped("env", "-u", "PYTHON_BASIC_REPL", _newer_python(), "-q")
+    screen.sees(">>>")
+    for number in range(1, 4):
+        server.feed("--user", f"number {number}\nof three")
+        server.typed(number)
+        until(lambda number=number: screen.all_text().count("SyntaxError") == number, screen.all_text)
+    code, said, _ = server.here.tocsin("decisions")
+    assert code == 0
+    assert len(re.findall("sink accepted .* submitted: typed", said)) == 3
+    screen.keys("40 + 2", "Enter")
+    screen.sees("\n42\n>>>")

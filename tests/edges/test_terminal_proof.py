@@ -2,7 +2,7 @@
 
 import pytest
 
-from tocsin.edges.terminal.proof import Look, submitted
+from tocsin.edges.terminal.proof import Look, began_a_line, submitted
 
 TEXT = "tocsin: web has 2 errors\n- TypeError in checkout\n- 500 on POST /api/orders"
 
@@ -73,3 +73,37 @@ def test_a_paste_that_is_only_summed_up_counts_by_the_answer() -> None:
     before = ["> [Pasted text #1 +3 lines]"]
     assert not proved(before, before)
     assert proved(before, ["> tocsin: web has 2 errors", "● Looking into it"])
+
+
+BLOCK = "one\ntwo\n  three"
+MARKED = ["welcome", ">>> one", "... two", "...   three"]
+
+
+def stands(before: list[str], after: list[str], at: int, row: int, text: str = BLOCK) -> bool:
+    return began_a_line(text, Look(before, 0, row=at), Look(after, 0, row=row))
+
+
+def test_a_mark_alone_under_the_text_says_that_it_still_stands() -> None:
+    assert stands(MARKED, [*MARKED, "..."], 3, 4)
+    assert stands(MARKED, [*MARKED, "...", "..."], 3, 5)
+    assert stands(MARKED, [*MARKED[1:], "...  "], 3, 3), "the screen moved up"
+    long = [">>> " + "x" * 16, "x" * 20, "... " + "y" * 16, "y" * 20]
+    assert stands(long, [*long, "..."], 3, 4, "x" * 36 + "\n" + "y" * 36), "rows are wrapped"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "at", "row"),
+    [
+        (MARKED, [*MARKED, ">>>"], 3, 4),
+        (MARKED, [*MARKED, ""], 3, 4),
+        (MARKED, [*MARKED, "Error", "..."], 3, 5),
+        (MARKED, ["welcome", ">>>", "", ""], 3, 1),
+        (MARKED, MARKED, 3, 3),
+        (["> one", "> two", ">   three"], ["> one", "> two", ">   three", ">"], 2, 3),
+        (["one", "two", "  three"], ["one", "two", "  three", ""], 2, 3),
+        (["> one two three"], ["> one two three", ">"], 0, 1),
+    ],
+    ids=["prompt", "nothing", "answer", "cleared", "unchanged", "one mark for all", "no marks", "one line"],
+)
+def test_nothing_else_says_so(before: list[str], after: list[str], at: int, row: int) -> None:
+    assert not stands(before, after, at, row)

@@ -5,7 +5,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tocsin.edges.terminal.text import clean, one_line, pasted
+from tocsin.edges.terminal.text import clean, cut_line, one_line, pasted
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=200)
 NASTY = st.lists(
@@ -32,9 +32,9 @@ def test_a_paste_can_not_be_ended_from_within(text: str) -> None:
     assert body.count(b"\x1b") == 2
 
 
-@given(ANY | NASTY, st.integers(20, 100))
-def test_one_line_is_one_and_fits(text: str, limit: int) -> None:
-    line = one_line(clean(text), limit)
+@given(ANY | NASTY, st.integers(60, 150), st.sampled_from(["", "/tmp/é.txt"]))
+def test_one_line_is_one_and_fits(text: str, limit: int, whole_in: str) -> None:
+    line = cut_line(one_line(clean(text)), limit, whole_in)
     assert not set(line) & set(b"\n\r\t")
     assert len(line) <= limit
     line.decode()
@@ -57,6 +57,11 @@ def test_newlines_and_tabs_become_one_space() -> None:
 
 
 def test_a_cut_is_shown_and_splits_no_character() -> None:
-    assert one_line("x" * 50, 50) == b"x" * 50
-    assert one_line("x" * 51, 50) == b"x" * 44 + b" [...]"
-    assert one_line("é" * 51, 50) == "é".encode() * 22 + b" [...]"
+    assert cut_line(b"x" * 50, 50, "") == b"x" * 50
+    assert cut_line(b"x" * 51, 50, "") == b"x" * 44 + b" [...]"
+    assert cut_line("é".encode() * 51, 50, "") == "é".encode() * 22 + b" [...]"
+
+
+def test_a_cut_names_the_file_with_the_whole_text() -> None:
+    assert cut_line(b"x" * 90, 90, "/a/b.txt") == b"x" * 90
+    assert cut_line(b"x" * 91, 90, "/a/b.txt") == b"x" * 49 + b" [... cut; the whole text is in /a/b.txt]"

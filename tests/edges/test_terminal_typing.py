@@ -106,6 +106,67 @@ def test_a_program_that_reads_lines_proves_it_by_reading(tmp_path: Path) -> None
         outer.sees(b"x [...]\r\n", at)
 
 
+@pytest.mark.parametrize("text", ["one line " * 1000, "line\n" * 1200, "ü" * 3000])
+def test_a_line_that_is_too_long_ends_with_the_file_that_holds_all_of_it(tmp_path: Path, text: str) -> None:
+    with OuterTerminal(tmp_path, ["cat"], options="spill") as outer:
+        order = outer.order(text)
+        kept = tmp_path / "spill" / f"{order}.txt"
+        mark = f" [... cut; the whole text is in {kept}]\r\n".encode()
+        outer.sees(mark, outer.sees(mark))
+        assert kept.read_text() == text
+        assert outer.answer_line(order)["note"] == f"typed into the terminal, cut to one line; the whole text is in {kept}"
+        assert outer.submit("a short one") == "submitted"
+        assert list((tmp_path / "spill").iterdir()) == [kept]
+
+
+def test_what_is_pasted_is_not_cut(tmp_path: Path) -> None:
+    text = "word " * 2000 + "end"
+    with OuterTerminal(tmp_path, agent=["composer"], options="spill") as outer:
+        outer.sees(b"> ")
+        order = outer.order(text)
+        assert outer.submitted(1) == [text]
+        assert outer.answer_line(order)["note"] == "typed into the terminal"
+        assert not (tmp_path / "spill").exists()
+
+
+def test_what_must_be_cut_and_can_not_be_kept_is_not_typed(tmp_path: Path) -> None:
+    (tmp_path / "spill").write_text("no directory")
+    with OuterTerminal(tmp_path, ["cat"], options="spill") as outer:
+        assert outer.submit("x" * 9000) == "sink_busy"
+        assert outer.submit("short") == "submitted"
+        assert b"xx" not in outer.shown
+
+
+ENDS_PASTE = r"""
+import os, sys, time, tty
+from pathlib import Path
+go, done, read = map(Path, sys.argv[1:])
+tty.setraw(0)
+os.write(1, b"\x1b[?2004h> ")
+while not go.exists(): time.sleep(0.01)
+os.write(1, b"\x1b[?2004l" + b"x" * 3000)
+done.touch()
+got = b""
+while b"\r" not in got: got += os.read(0, 999)
+read.write_bytes(got)
+os.write(1, b"\r\nread")
+os.read(0, 1)
+"""
+
+
+def test_the_end_of_paste_mode_that_is_printed_and_not_yet_read_counts(tmp_path: Path) -> None:
+    go, done, read = (tmp_path / name for name in ("go", "done", "read"))
+    with OuterTerminal(tmp_path, [sys.executable, "-c", ENDS_PASTE, *map(str, (go, done, read))]) as outer:
+        outer.sees(b"> ")
+        # From here on the wrapper reads nothing, until the program has ended its paste mode.
+        order = outer.order("some text", after=str(done))
+        time.sleep(0.2)  # it has the order now; how long that takes nobody tells
+        go.touch()
+        assert outer.answer(order) == "submitted"
+        outer.sees(b"read")
+        assert read.read_bytes() == b"some text\r"
+
+
 def test_a_program_that_does_not_read_proves_nothing(tmp_path: Path) -> None:
     with OuterTerminal(tmp_path, ["sleep", "600"]) as outer:
         outer.keys(b"\r")
@@ -190,6 +251,26 @@ def test_the_echo_of_one_is_no_answer_to_another(tmp_path: Path) -> None:
         assert [outer.answer(order) for order in orders] == ["offered"] * 3
 
 
+def test_where_a_block_ends_with_an_empty_line_it_gets_one(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, agent=["empty_line"]) as outer:
+        outer.sees(b">>> ")
+        for text in ("two\nlines", "only one", "three\n\n  of them", "x" * 90 + "\n" + "y" * 90):
+            assert outer.submit_when_free(text) == "submitted"
+        assert outer.submitted(4) == ["two\nlines\n", "only one", "three\n\n  of them\n", "x" * 90 + "\n" + "y" * 90 + "\n"]
+
+
+def test_a_block_that_stands_in_spite_of_two_enters_is_a_draft(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, agent=["empty_line", "never"]) as outer:
+        outer.sees(b">>> ")
+        assert outer.submit("two\nlines") == "offered"
+        outer.fact("draft_started")
+        assert outer.submit("next") == "not_now"
+        outer.keys(b"\x03")
+        outer.fact("draft_ended")
+        assert outer.submit_when_free("next") == "submitted"
+        assert outer.submitted(1) == ["next"]
+
+
 def test_control_characters_never_arrive(tmp_path: Path) -> None:
     with OuterTerminal(tmp_path, agent=["composer"]) as outer:
         outer.sees(b"> ")
@@ -204,7 +285,7 @@ def test_the_end_of_the_program_is_the_end_of_typing(tmp_path: Path) -> None:
         outer.sees(b"> ")
         order = outer.order("x" * 150_000)
         time.sleep(0.3)  # the typing is to be under way when the program dies
-        os.kill(outer.child(), 9)
+        os.kill(outer.program(), 9)
         assert outer.wait() == 137
         assert outer.answer(order) == "sink_gone"
         assert outer.facts()[-1] == "recipient_died"

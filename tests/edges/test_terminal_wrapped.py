@@ -167,22 +167,31 @@ def test_what_a_program_leaves_behind_does_not_hold_its_end(tmp_path: Path, job:
 def test_a_terminal_that_goes_away_ends_the_program(tmp_path: Path) -> None:
     with OuterTerminal(tmp_path, python("import os, time\nos.write(1, b'ready')\ntime.sleep(600)")) as outer:
         outer.sees(b"ready")
-        child = outer.child()
+        keeper, program = outer.child(), outer.program()
         os.kill(outer.pid, signal.SIGHUP)
         assert outer.wait() == 129
-        assert not Path(f"/proc/{child}").exists()
+        assert not is_there(keeper)
+        assert not is_there(program)
 
 
 def test_a_killed_wrapper_leaves_no_child(tmp_path: Path) -> None:
     with OuterTerminal(tmp_path, ["sleep", "600"]) as outer:
-        child = int(
-            until(
-                lambda: subprocess.run(["pgrep", "-P", str(outer.pid), "-x", "sleep"], capture_output=True, check=False).stdout
-            )
-        )
+        keeper = until(lambda: pids("-P", outer.pid), "the keeper")[0]
+        program = until(lambda: pids("-P", keeper, "-x", "sleep"), "the program")[0]
         os.kill(outer.pid, signal.SIGKILL)
         assert outer.wait() == 137
-        until(lambda: not Path(f"/proc/{child}").exists() or b") Z" in Path(f"/proc/{child}/stat").read_bytes(), "its end")
+        until(lambda: not is_there(keeper) and not is_there(program), "their end")
+
+
+def pids(*options) -> list[int]:
+    found = subprocess.run(["pgrep", *map(str, options)], capture_output=True, text=True, check=False)
+    return [int(word) for word in found.stdout.split()]
+
+
+def is_there(pid: int) -> bool:
+    """True if it lives; one that only waits to be reaped does not."""
+    got = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return bool(got.stdout.strip()) and not got.stdout.startswith("Z")
 
 
 def test_nohup_is_respected(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_e11_the_terminal_is_given_back_as_it_was(tmp_path: Path, how: str, code
             until(lambda: outer.attributes() != outer.before, "raw mode")
             os.kill(outer.pid, getattr(signal, f"SIG{how}"))
         elif how == "exit":
-            kill_child_of(outer.pid)
+            os.kill(outer.program(), signal.SIGKILL)
         elif how == "cancel":
             outer.cancel()
         got = outer.wait()
@@ -178,11 +178,6 @@ def test_e11_the_terminal_is_given_back_as_it_was(tmp_path: Path, how: str, code
         for undo in (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?2004l", b"\x1b[?1000l", b"\x1b[?1006l", b"\x1b[<1u"):
             assert last.count(undo) == 1
         assert not children_of(outer.pid)
-
-
-def kill_child_of(pid: int) -> None:
-    for child in children_of(pid):
-        os.kill(child, signal.SIGKILL)
 
 
 def children_of(pid: int) -> list[int]:

@@ -202,11 +202,16 @@ def spelled_out(story: list[Any]) -> list[Any]:
 NOISE = "connect ECONNREFUSED 10.0.0.1:80"
 SCOPES = {"boom": "web", "bang": "web", "crash": "api", "slow": "", NOISE: "web"}
 """Text → its scope. Few, so that they repeat."""
+SAID = {"boom": "heartbeat:quiet", "bang": "heartbeat:mail", "crash": "heartbeat:mail two", "slow": "breaker:steer:looping"}
+IDS = {"bang": ("m1", "m2"), "crash": ("m2", "m3")}
+"""As a harness notice, a text has this key and these ids: two heartbeats overlap."""
 WORDS = ["lost", "late", "odd", "gone", "torn", "mad", "bad", "sad"]
 
 
 def item(lane: str, text: str, traffic: str, severity: str = "error", **more: Any) -> tuple[str, dict[str, Any]]:
-    key = {"key": text} if traffic in ("notice", "return") else {}
+    if traffic == "notice":
+        more = {**more, "key": SAID.get(text, text), "ctx": IDS.get(text, ()), "cleared_when": "read" if text in IDS else ""}
+    key = {"key": text} if traffic == "return" else {}
     urgent = more.pop("urgent", False) and traffic == "notice"
     scope = SCOPES.get(text, "api")
     return lane, {"text": text, "traffic": traffic, "severity": severity, "scope": scope, "urgent": urgent, **key, **more}
@@ -263,7 +268,7 @@ STATES = st.builds(
 
 
 def cleared(lane: str, text: str) -> s.Cleared:
-    return s.Cleared(lane=lane, key=text, source="process_output", scope=SCOPES[text])
+    return s.Cleared(lane=lane, key=SAID.get(text, text), source="process_output", scope=SCOPES[text])
 
 
 FACTS = st.one_of(

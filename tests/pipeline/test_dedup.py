@@ -305,44 +305,6 @@ def test_an_answer_without_a_coordinate_is_never_folded() -> None:
     assert desk.passes(0, "yes", traffic="return")
 
 
-def test_a_harness_notice_is_told_once_until_it_is_rearmed() -> None:
-    desk = Desk()
-    assert desk.passes(0, "quiet", traffic="notice")
-    desk.told(150, "quiet")
-    assert not desk.passes(24 * 60 * MINUTE, "quiet", traffic="notice")
-    assert desk.verdicts() == [("fold", "told_and_not_rearmed", 1)]
-    assert desk.stage.rearm("dev", "quiet") is True
-    assert desk.passes(24 * 60 * MINUTE, "quiet", traffic="notice")
-
-
-def test_rearming_what_was_not_told_says_so() -> None:
-    assert Desk().stage.rearm("dev", "quiet") is False
-
-
-def test_rearming_in_one_lane_rearms_no_other() -> None:
-    desk = Desk()
-    for lane in ("dev", "ops"):
-        desk.at(0, "quiet", traffic="notice", lane=lane)
-        desk.told(0, "quiet", lane=lane)
-    desk.stage.rearm("dev", "quiet")
-    assert desk.passes(1, "quiet", traffic="notice", lane="dev")
-    assert not desk.passes(1, "quiet", traffic="notice", lane="ops")
-
-
-def test_a_harness_notice_that_is_pending_counts_its_repeats() -> None:
-    desk = Desk()
-    desk.at(0, "quiet", traffic="notice")
-    [admission] = desk.at(100, "quiet", "quiet", traffic="notice")
-    assert [(fold.count, fold.last_at) for fold in admission.folds] == [(2, 100)]
-
-
-def test_a_harness_notice_that_was_lost_may_be_raised_again() -> None:
-    desk = Desk()
-    desk.at(0, "quiet", traffic="notice")
-    desk.stage.lost("dev", ["quiet"])
-    assert desk.passes(1, "quiet", traffic="notice")
-
-
 # Bounds and switches
 
 
@@ -378,7 +340,9 @@ def test_news_of_a_lane_that_is_gone_changes_nothing() -> None:
     desk.told(0, "boom", lane="gone")
     desk.stage.missed("gone", [("boom", 1)])
     desk.stage.lost("gone", ["boom"])
-    assert desk.stage.rearm("gone", "boom") is False
+    desk.stage.notices_lost("gone", [1])
+    desk.stage.notices_told("gone", [1], 0, desk.step)
+    assert desk.stage.rearm("gone", "boom", "", desk.step) is False
     desk.at(0, "a", "b")
     assert not desk.passes(1, "a")
     assert not desk.passes(1, "b")

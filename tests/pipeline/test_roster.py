@@ -27,7 +27,7 @@ def test_every_stage_has_a_section_of_settings_that_it_can_be_made_of(stage: Sta
 
 
 def test_sections_stand_in_the_order_of_the_line() -> None:
-    assert [field.name for field in msgspec.structs.fields(Settings)] == ["intake", *ROSTER, "record"]
+    assert [field.name for field in msgspec.structs.fields(Settings)] == ["intake", *ROSTER, "record", "store"]
 
 
 def test_the_defaults_are_those_of_the_specification() -> None:
@@ -54,7 +54,7 @@ def every_setting(section: type[msgspec.Struct]) -> Iterator[str]:
 @pytest.mark.parametrize("name", sorted(set(every_setting(Settings))))
 def test_no_setting_is_taken_and_ignored(name: str) -> None:
     root = Path(tocsin.__file__).parent
-    sources = [path.read_text(encoding="utf-8") for room in ("pipeline", "actors") for path in (root / room).glob("*.py")]
+    sources = [path.read_text(encoding="utf-8") for room in ("pipeline", "actors", "cli") for path in (root / room).glob("*.py")]
     assert any(re.search(rf"(policy|timing|settings|intake|layout|self|backoff)\.{name}\b", source) for source in sources)
 
 

@@ -28,8 +28,11 @@ class Table:
             notices.append(Notice(self.serial, event, lane, LEVELS[severity], self.now, text))
         self.stage.offer([Admission(lane, notices, [], {})], self.now, self.step)
 
-    def fold(self, text: str, count: int = 1, severity: Severity = Severity.WARNING, lane: str = "dev") -> None:
-        self.stage.offer([Admission(lane, [], [Fold(text, count, self.now, severity, ())], {})], self.now, self.step)
+    def fold(
+        self, text: str, count: int = 1, severity: Severity = Severity.WARNING, lane: str = "dev", serial: int = 0
+    ) -> None:
+        folds = [Fold(text, count, self.now, severity, (), serial)]
+        self.stage.offer([Admission(lane, [], folds, {})], self.now, self.step)
 
     def run(self, until: int) -> None:
         """Let time pass, with a tick whenever one is due."""
@@ -353,29 +356,22 @@ def test_a_build_error_that_is_under_way_is_not_taken_back() -> None:
     assert table.moves(Told) == [Told("dev", [("ts1", 0)])]
 
 
-def test_a_harness_notice_whose_condition_is_gone_is_not_told() -> None:
+def test_an_event_with_a_producers_key_is_cleared_by_its_print() -> None:
     table = Table()
-    table.admit("quiet", "steer", traffic="notice", at=0)
-    table.stage.rearm(Rearm("dev", "quiet"))
-    assert texts(table.proposal()) == ["steer"]
+    table.admit("boom", "bang", at=0)
+    table.stage.rearm(Rearm("dev", "boom"), 0, table.step)
+    assert texts(table.proposal()) == ["bang"]
 
 
-def test_one_that_is_raised_again_before_its_batch_goes_is_told() -> None:
+@pytest.mark.parametrize("traffic", ["mail", "return"])
+def test_what_people_and_agents_wrote_is_not_cleared(traffic: str) -> None:
     table = Table()
-    table.admit("quiet", traffic="notice", at=0)
-    table.stage.rearm(Rearm("dev", "quiet"))
-    table.fold("quiet")
-    assert texts(table.proposal()) == ["quiet"]
-
-
-def test_what_is_gone_is_not_called_lost_if_a_newer_one_of_its_kind_is_pending() -> None:
-    table = Table()
-    table.admit("quiet", traffic="notice", at=0)
-    table.stage.rearm(Rearm("dev", "quiet"))
-    table.admit("quiet", traffic="notice")
-    table.run(150)
-    assert [texts(made) for made in table.moves(Proposal)] == [["quiet"]]
-    assert table.moves(Lost) == []
+    table.admit("word", traffic="user", at=0)
+    made = table.proposal()
+    table.admit("answer", traffic=traffic)
+    table.stage.rearm(Rearm("dev", "answer"), 0, table.step)
+    table.settle(made)
+    assert texts(table.proposal()) == ["answer"]
 
 
 def test_a_closed_lane_drops_what_is_pending_on_record() -> None:

@@ -1,11 +1,13 @@
 """Waiting: what an agent's hooks say of it, event by event."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.contracts.hooks import HookEvent
 from tocsin.contracts.signals import ToolClosed, ToolOpened, TurnEnded, TurnStarted, WaitEnded, WaitStarted
+from tocsin.contracts.waits import WaitState
 from tocsin.pipeline.waiting import WaitTracker
 
 
@@ -160,3 +162,104 @@ def test_whatever_came_the_end_of_the_session_ends_every_wait(events: list[HookE
     made.observe(hook("SessionEnd"))
     assert not made.waiting
     assert made.forget() == []
+
+
+# Over a restart
+
+
+@given(st.lists(EVENTS, max_size=40), st.lists(EVENTS, max_size=20), st.booleans())
+def test_a_tracker_that_goes_on_from_a_kept_state_answers_alike(
+    before: list[HookEvent], after: list[HookEvent], esc: bool
+) -> None:
+    made, twin = tracker(*before), WaitTracker("dev")
+    if esc:
+        made.dismiss()
+    twin.resume(msgspec.json.decode(msgspec.json.encode(made.state()), type=WaitState))
+    assert twin.state() == made.state()
+    assert [twin.observe(event) for event in after] == [made.observe(event) for event in after]
+
+
+def test_whoever_waited_before_a_restart_waits_after_it_until_evidence_says_otherwise() -> None:
+    again = WaitTracker("dev")
+    assert again.resume(tracker(ASK, PERMISSION).state()) == [
+        TurnStarted(lane="dev"), ToolOpened(lane="dev"), WaitStarted(lane="dev"),
+    ]  # fmt: skip
+    assert again.observe(hook("SubagentStop")) == []
+    assert again.observe(hook("PostToolUse", tool_name="Bash")) == []
+    assert again.observe(hook("PostToolUse", tool_name="AskUserQuestion"))[-1] == WaitEnded(lane="dev")
+
+
+def test_the_state_says_all_that_is_known() -> None:
+    made = tracker(hook("PreToolUse", tool_name="Bash", tool_use_id="2"), ASK, PERMISSION)
+    made.dismiss()
+    tools = ("2", "AskUserQuestion")
+    assert made.state() == WaitState(turn=True, permission=True, question="AskUserQuestion", dismissed=True, tools=tools)
+
+
+def test_going_on_from_nothing_is_no_news() -> None:
+    assert WaitTracker("dev").resume(WaitState()) == []
+    assert tracker(PERMISSION).resume(WaitState()) == [WaitEnded(lane="dev")]
+
+
+# Clause by clause
+
+
+@pytest.mark.parametrize(
+    ("notification_type", "message", "waits"),
+    [
+        ("permission_prompt", "all is well", True),
+        ("idle_prompt", "please approve", False),
+        ("something_else", "please confirm", True),
+        ("something_else", "done", False),
+        ("", "", False),
+    ],
+)
+def test_a_known_type_wins_over_the_text(notification_type: str, message: str, waits: bool) -> None:
+    assert tracker(hook("Notification", notification_type=notification_type, message=message)).waiting is waits
+
+
+@pytest.mark.parametrize("end", ["Stop", "StopFailure", "SessionEnd"])
+@pytest.mark.parametrize(
+    "begin", ["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart", "SubagentStop"]
+)
+def test_a_turn_is_proved_and_ended_by(begin: str, end: str) -> None:
+    made = WaitTracker("dev")
+    assert TurnStarted(lane="dev") in made.observe(hook(begin))
+    assert TurnEnded(lane="dev") in made.observe(hook(end))
+
+
+def test_forgetting_ends_both_waits() -> None:
+    assert tracker(ASK, PERMISSION).forget()[-1] == WaitEnded(lane="dev")
+
+
+@pytest.mark.parametrize("name", ["SessionStart", "SessionEnd", "UserPromptSubmit", "Stop"])
+def test_a_question_ends_with(name: str) -> None:
+    assert not tracker(ASK, hook(name)).waiting
+
+
+@pytest.mark.parametrize("name", ["StopFailure", "PreCompact", "PermissionDenied", "ElicitationResult", "SubagentStart"])
+def test_a_question_outlasts_what_only_answers_a_permission(name: str) -> None:
+    assert tracker(ASK, hook(name)).waiting
+
+
+def test_a_question_ends_when_its_own_tool_failed() -> None:
+    assert not tracker(ASK, hook("PostToolUseFailure", tool_name="AskUserQuestion")).waiting
+    assert tracker(ASK, hook("PostToolUseFailure", tool_name="Bash")).waiting
+
+
+def test_an_idle_notification_ends_a_permission_wait() -> None:
+    assert not tracker(PERMISSION, IDLE).waiting
+
+
+def test_unknown_events_change_nothing() -> None:
+    made = tracker(ASK, PERMISSION)
+    before = made.state()
+    for name in ("Status", "CostSample", "PostCompact", "Unknown", ""):
+        assert made.observe(hook(name, tool_name="Bash", message="permission")) == []
+    assert made.state() == before
+
+
+def test_the_end_of_a_call_without_a_name_closes_no_other_call() -> None:
+    made = tracker(hook("PreToolUse", tool_name="Bash", tool_use_id="1"), hook("PreToolUse", tool_name="Read", tool_use_id="2"))
+    assert made.observe(hook("PostToolUse", tool_use_id="1")) == []
+    assert made.state().tools == ("2",)

@@ -197,8 +197,8 @@ def poison(name: str, about: str, to: str) -> Event:
 METHODS = {
     Stage.CLASSIFY: ("offer", "observe"),
     Stage.FINGERPRINT: ("offer",),
-    Stage.DEDUP: ("offer", "told", "lost", "missed", "rearm"),
-    Stage.THROTTLE: ("offer", "tick", "kept", "dropped", "settled", "wake_lane", "wake_scope", "clear"),
+    Stage.DEDUP: ("offer", "told", "lost", "missed", "rearm", "notices_told", "notices_lost"),
+    Stage.THROTTLE: ("offer", "tick", "kept", "dropped", "settled", "wake_lane", "wake_scope", "clear", "rearm"),
     Stage.HOLD: ("offer", "tick", "observe"),
     Stage.DEFER: ("offer", "tick", "observe"),
     Stage.FANOUT: ("offer", "tick", "accepted"),

@@ -1,0 +1,98 @@
+"""Lanes: what this process knows of the recipients that it delivers to, beside what the store knows."""
+
+from collections.abc import Callable
+from typing import Final
+
+from ..contracts.durable import Outcome, Stored
+from ..contracts.events import Event
+
+WINDOW: Final = 1_000
+"""Messages of one recipient that are in the line at a time; the others wait in the store."""
+
+
+class Lanes:
+    """The recipients whose lanes are ours. What a transaction changes here counts once it is committed."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.begun: set[str] = set()
+        self.to_look_at: set[str] = set()
+        self.dead: list[str] = []
+        """Recipients that were found archived, until the line has been told."""
+        self._cursors: dict[str, int] = {}
+        self._in_line: dict[str, set[str]] = {}
+        self._sessions: dict[str, str] = {}
+        self._after_commit: list[Callable[[], None]] = []
+
+    def later(self, change: Callable[[], None]) -> None:
+        """Do this when the transaction is committed."""
+        self._after_commit.append(change)
+
+    def committed(self) -> None:
+        """It is."""
+        for change in self._after_commit:
+            change()
+        self._after_commit.clear()
+
+    def rolled_back(self) -> None:
+        """It is not, and never will be."""
+        self._after_commit.clear()
+
+    def open(self, name: str, session: str) -> None:
+        """Its lane is ours, for this session of its program."""
+        self.names.add(name)
+        self._cursors[name], self._in_line[name], self._sessions[name] = 0, set(), session
+
+    def may_read(self, name: str, event: Event) -> bool:
+        """False for what is for another session of the recipient than the one that is here."""
+        return not event.session or event.session == self._sessions.get(name)
+
+    def begin(self, name: str) -> None:
+        """What waits for it may come."""
+        self.begun.add(name)
+        self.to_look_at.add(name)
+
+    def close(self, name: str) -> None:
+        """Its lane is no longer ours."""
+        for group in (self.names, self.begun, self.to_look_at):
+            group.discard(name)
+
+    def died(self, name: str) -> None:
+        """It was archived, here or by another process: what is in the line for it ends, and nothing more comes in."""
+        self.to_look_at.discard(name)
+        self.begun.discard(name)
+        self.dead.append(name)
+
+    def look_at_all(self) -> None:
+        """Something may have come for any of them."""
+        self.to_look_at |= self.begun
+
+    def arrived(self, name: str) -> None:
+        """Something has come for it."""
+        if name in self.begun:
+            self.to_look_at.add(name)
+
+    def thirsty(self) -> bool:
+        """True if more may wait for one of them, and there is room for it in the line again."""
+        return any(self.room(name) > 0 for name in self.to_look_at & self.begun)
+
+    def room(self, name: str) -> int:
+        """So many more may be in the line."""
+        return WINDOW - len(self._in_line[name])
+
+    def cursor(self, name: str) -> int:
+        """Everything up to this place has been brought in."""
+        return self._cursors[name]
+
+    def brought(self, name: str, upto: int, mine: list[Stored], *, all_of_them: bool) -> None:
+        """Everything up to this place has been looked at, and these are in the line."""
+        self._cursors[name] = max(self._cursors[name], upto)
+        self._in_line[name].update(stored.id for stored in mine)
+        if all_of_them:
+            self.to_look_at.discard(name)
+
+    def ended(self, outcomes: list[Outcome]) -> None:
+        """These are no longer in the line."""
+        for outcome in outcomes:
+            if outcome.recipient in self._in_line:
+                self._in_line[outcome.recipient].discard(outcome.id)

@@ -1,0 +1,63 @@
+"""Store place: where the database is, and how it is opened so that a damaged one keeps nobody from working."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ..contracts.errors import StoreCorrupt, StoreTooNew, StoreUnusable
+from ..contracts.ports import Clock
+
+if TYPE_CHECKING:
+    from ..store.engine import Store
+
+PROJECT_DIRECTORY: Final = ".tocsin"
+FILE: Final = "tocsin.db"
+OFF: Final = "off"
+
+
+def store_path(setting: str = "", *, directory: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Where the database is; none if ``setting`` is ``off``.
+
+    A path in ``setting`` wins; then ``.tocsin/`` in this directory or above it, one database for the project; then the user's
+    state directory.
+    """
+    if setting == OFF:
+        return None
+    if setting:
+        return Path(setting).expanduser().absolute()
+    here = (directory or Path.cwd()).absolute()
+    for place in (here, *here.parents):
+        if (place / PROJECT_DIRECTORY).is_dir():
+            return place / PROJECT_DIRECTORY / FILE
+    return state_directory(environ) / FILE
+
+
+def state_directory(environ: Mapping[str, str] = os.environ) -> Path:
+    """The user's own directory for what outlives a process."""
+    if base := environ.get("XDG_STATE_HOME"):
+        return Path(base) / "tocsin"
+    from platformdirs import user_state_path
+
+    return user_state_path("tocsin")
+
+
+def open_store(path: Path, clock: Clock, warn: Callable[[str], None]) -> "Store | None":
+    """The store, whatever is found at ``path``. None if it can't be used at all: the line then works from memory.
+
+    A damaged file is set aside and a new one begun, with a warning that names it; the worst is that something is told once
+    more. Raises ``StoreTooNew`` for a file that a newer version wrote: it is left alone.
+    """
+    from ..store.engine import Store, set_aside
+
+    try:
+        try:
+            return Store.open(path, now=clock.now())
+        except StoreCorrupt as error:
+            warn(f"{error}; it was set aside as {set_aside(path, clock.now())}, and a new one begun")
+            return Store.open(path, now=clock.now())
+    except StoreTooNew:
+        raise
+    except StoreUnusable as error:
+        warn(f"{error}. What is sent now is delivered from memory and does not survive a restart")
+        return None
