@@ -1,7 +1,8 @@
 """Changes: what each message does to the store within one transaction, and what this process knows of its lanes after it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import partial
+from itertools import groupby
 from typing import Any, Final
 
 import msgspec
@@ -57,8 +58,9 @@ def apply(
         case Accept():
             dead = {name for name in {one.recipient for one in message.items} if recipients.is_dead(tx, name)}
             answers = [
-                _accept_for_the_dead(tx, lanes, one, now) if one.recipient in dead else _accept(tx, lanes, one, now)
-                for one in message.items
+                answer
+                for plain, run in groupby(message.items, key=lambda one: _is_new(one, dead))
+                for answer in (_accept_new if plain else _accept_each)(tx, lanes, list(run), now)
             ]
             return Accepted(answers, _bells(tx, lanes, answers))
         case Dispatch():
@@ -172,6 +174,24 @@ def dispatch(tx: Transaction, lanes: Lanes, delivery: Delivery, token: str, now:
     mine = [stored for id in ids for stored in intake.find(tx, id) if stored.recipient == delivery.lane]
     attempts = max((stored.attempts for stored in mine), default=delivery.attempt)
     return msgspec.structs.replace(delivery, attempt=max(attempts, delivery.attempt))
+
+
+def _is_new(offered: Offered, dead: Set[str]) -> bool:
+    """True for what is simply taken in: its recipient lives, and nobody can have sent it before."""
+    event = offered.event
+    return not event.id and event.traffic in DURABLE and event.traffic != "return" and offered.recipient not in dead
+
+
+def _accept_new(tx: Transaction, lanes: Lanes, run: Sequence[Offered], now: Instant) -> list[Acceptance]:
+    answers = intake.accept_new(tx, [(one.event, one.recipient, one.id) for one in run], now)
+    for name in {one.recipient for one in run}:
+        lanes.arrived(name)
+    both = zip(answers, run, strict=True)
+    return [msgspec.structs.replace(answer, recipient=one.recipient) for answer, one in both]
+
+
+def _accept_each(tx: Transaction, lanes: Lanes, run: Sequence[Offered], now: Instant) -> list[Acceptance | TocsinError]:
+    return [(_accept_for_the_dead if recipients.is_dead(tx, one.recipient) else _accept)(tx, lanes, one, now) for one in run]
 
 
 def _accept(tx: Transaction, lanes: Lanes, offered: Offered, now: Instant) -> Acceptance | TocsinError:

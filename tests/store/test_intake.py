@@ -192,3 +192,32 @@ def test_only_what_has_ended_is_pruned(tx: Transaction) -> None:
     ends(tx, "young", Verdict.DELIVER, at=Instant(2_500))
     assert intake.prune(tx, LATER) == 1
     assert [stored.id for stored in intake.listing(tx)] == ["open", "young"]
+
+
+def test_many_new_ones_are_accepted_as_each_alone_would_be(tmp_path: Path) -> None:
+    said = [
+        (Event(text=f"text {nth}", to="other", traffic="mail", at=None if nth % 2 else 5), "dev", f"i{nth}") for nth in range(9)
+    ]
+    found = []
+    for name in ("together", "alone"):
+        store = Store.open(tmp_path / f"{name}.db", now=Instant(1))
+        with store.write() as tx:
+            intake.accept(tx, Event(text="before", traffic="mail"), recipient="dev", id="first", at=Instant(1))
+            if name == "together":
+                answers = intake.accept_new(tx, said, Instant(7))
+            else:
+                answers = [intake.accept(tx, event, recipient=to, id=id, at=Instant(7)) for event, to, id in said]
+        with store.read() as view:
+            found.append((answers, intake.waiting(view, "dev", after=0, limit=99)))
+        store.close()
+    assert found[0] == found[1]
+
+
+def test_a_new_id_that_is_taken_undoes_the_transaction(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "a.db", now=Instant(1))
+    event = Event(text="x", traffic="mail")
+    with pytest.raises(RuntimeError, match="taken already"), store.write() as tx:
+        intake.accept_new(tx, [(event, "dev", "one"), (event, "dev", "one")], Instant(1))
+    with store.read() as view:
+        assert intake.waiting(view, "dev", after=0, limit=9) == []
+    store.close()
