@@ -25,6 +25,7 @@ from .contracts.recipients import Kind, Recipient, Session
 from .contracts.signals import DialogClosed, RecipientDied, Signal
 from .contracts.status import LaneStatus, Status
 from .contracts.verdicts import Decision
+from .contracts.waits import WaitState
 from .edges.clock import SteadyClock, utc_offset
 from .edges.desk import Desk, Intake, made, only_facts
 from .edges.ids import RandomIds
@@ -325,7 +326,7 @@ class Tocsin:
             self._desk.put(facts)
             if self._desk.memory is not None and (_waits_of(tracker) != before or lane not in self._heard):
                 self._heard.add(lane)
-                self._desk.memory.save_waits(lane, tracker.state())
+                self._desk.memory.save_waits(lane, _waits_of(tracker))
 
     # What it did
 
@@ -381,10 +382,9 @@ class Tocsin:
             raise NotRunning("the line is not running: call start(), or use it in a with statement")
 
 
-def _waits_of(tracker: WaitTracker) -> tuple[bool, str, bool]:
-    """What a restart must not forget; turns and tool calls end with the process."""
-    state = tracker.state()
-    return state.permission, state.question, state.dismissed
+def _waits_of(tracker: WaitTracker) -> WaitState:
+    """What a restart must not forget. A turn and its tool calls are proved anew by the next hook."""
+    return msgspec.structs.replace(tracker.state(), turn=False, tools=())
 
 
 def _with_local_time(settings: Settings, now: Instant) -> Settings:

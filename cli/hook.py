@@ -23,10 +23,37 @@ def pass_on(agent: str = "", name: str = "") -> None:
         path = os.environ.get("TOCSIN_SOCKET") or _place_of(name)
         from ..edges.agent_hooks.call import call
 
-        call(said, path, agent=agent)
+        try:
+            call(said, path, agent=agent)
+        except (FileNotFoundError, ConnectionRefusedError):
+            if not name:
+                raise
+            _attend(said, name, agent)
     except (OSError, ValueError, RecursionError) as error:
         if os.environ.get("TOCSIN_DEBUG"):
             os.write(2, f"tocsin hook: {error}\n".encode("utf-8", "replace"))
+
+
+def _attend(said: bytes, name: str, agent: str) -> None:
+    """No process runs this agent: if anything waits for it, or something is to be noted, it is done here."""
+    from ..edges.agent_hooks.quick import is_worth_it, place
+
+    store = place()
+    if store is None or not is_worth_it(said, store, name):
+        return
+    from ..contracts.errors import TocsinError
+    from ..edges.agent_hooks.unattended import attend
+    from ..edges.settings import load
+
+    try:
+        attend(said, name, store, load().settings, agent=agent, warn=_say)
+    except TocsinError as error:
+        raise OSError(str(error)) from error
+
+
+def _say(text: str) -> None:
+    if os.environ.get("TOCSIN_DEBUG"):
+        os.write(2, f"tocsin hook: {text}\n".encode("utf-8", "replace"))
 
 
 def _place_of(name: str) -> str:

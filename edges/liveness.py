@@ -42,7 +42,7 @@ def host_mark() -> str:
     with suppress(OSError):
         marks.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())
     with suppress(OSError):
-        marks.append(os.readlink("/proc/self/ns/pid"))
+        marks.append(str(Path("/proc/self/ns/pid").readlink()))
     return " ".join(marks)
 
 

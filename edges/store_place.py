@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..contracts.errors import StoreCorrupt, StoreTooNew, StoreUnusable
-from ..contracts.ports import Clock
 
 if TYPE_CHECKING:
+    from ..contracts.ports import Clock
     from ..store.engine import Store
 
 PROJECT_DIRECTORY: Final = ".tocsin"
@@ -42,7 +42,7 @@ def state_directory(environ: Mapping[str, str] = os.environ) -> Path:
     return user_state_path("tocsin")
 
 
-def open_store(path: Path, clock: Clock, warn: Callable[[str], None]) -> "Store | None":
+def open_store(path: Path, clock: "Clock", warn: Callable[[str], None]) -> "Store | None":
     """The store, whatever is found at ``path``. None if it can't be used at all: the line then works from memory.
 
     A damaged file is set aside and a new one begun, with a warning that names it; the worst is that something is told once
