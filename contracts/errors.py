@@ -111,6 +111,13 @@ class TimeLimit(TocsinError):
     retryable = True
 
 
+class Stopped(NotRunning):
+    """The recipient's process is stopped, as by Ctrl-Z, and can't answer; nothing was sent."""
+
+    code = "stopped"
+    retryable = True
+
+
 class Lost(NotRunning):
     """The connection ended before the answer: whether the request was carried out is not known."""
 

@@ -49,12 +49,26 @@ def host_mark() -> str:
 def start_mark(pid: int) -> str:
     """When the process with that number started, in the system's own words; empty if there is none."""
     if sys.platform == "linux":
-        try:
-            stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return ""
-        # The name, in brackets, may hold anything; what follows is: state, then numbers, the 20th the start.
-        state, *numbers = stat.rpartition(")")[2].split()
+        # What follows the state are numbers, the 19th the start.
+        state, *numbers = _after_the_name(pid) or ["Z"]
         return "" if state == "Z" else numbers[18]
-    done = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return done.stdout.strip()
+    return _ps("lstart=", pid)
+
+
+def is_stopped(pid: int) -> bool:
+    """True if the process was stopped, as Ctrl-Z does it, and nobody has let it go on."""
+    state = next(iter(_after_the_name(pid)), "") if sys.platform == "linux" else _ps("state=", pid)[:1]
+    return state == "T"
+
+
+def _after_the_name(pid: int) -> list[str]:
+    """The kernel's words on a process behind its name, which stands in brackets and may hold anything."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    return stat.rpartition(")")[2].split()
+
+
+def _ps(what: str, pid: int) -> str:
+    return subprocess.run(["ps", "-o", what, "-p", str(pid)], capture_output=True, text=True, check=False).stdout.strip()

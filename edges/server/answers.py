@@ -3,6 +3,7 @@
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final, Protocol, assert_never
 
 from ...contracts import wire
@@ -95,6 +96,7 @@ class Answers:
         self._identity = identity
         self._hooks = hooks
         self._hearing = Hearing()
+        self._cwd = _directory()
         self._batches: dict[str, wire.Accepted] = {}
         self._lock = threading.Lock()
 
@@ -150,7 +152,12 @@ class Answers:
         mine = self._identity
         dispatched = bool(mine.token) and secrets.compare_digest(mine.token.encode(), request.token.encode())
         return wire.Welcome(
-            recipient=mine.recipient, pid=mine.pid, session=mine.session, version=mine.version, dispatched=dispatched
+            recipient=mine.recipient,
+            pid=mine.pid,
+            session=mine.session,
+            version=mine.version,
+            dispatched=dispatched,
+            cwd=self._cwd,
         )
 
     def _feed(self, request: wire.Feed) -> wire.Accepted:
@@ -193,6 +200,14 @@ class Answers:
         # An event may be as long as a request's line, so a line of the answer holds but a few.
         for start in range(0, max(len(letters), 1), 8):
             yield wire.Letters(letters=tuple(letters[start : start + 8]), more=start + 8 < len(letters))
+
+
+def _directory() -> str:
+    """Where this process is, and the recipient's program was started; empty if that directory is gone."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""
 
 
 def _in_parts(decisions: Sequence[Decision], cursor: int) -> Iterator[wire.Decisions]:

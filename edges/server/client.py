@@ -8,10 +8,12 @@ from types import TracebackType
 from typing import Final, Self
 
 from ...contracts import wire
-from ...contracts.errors import Lost, NotRunning, TimeLimit, TocsinError
+from ...contracts.errors import Lost, NotRunning, Stopped, TimeLimit, TocsinError
 from ..clock import SteadyClock
 from ..ids import RandomIds
+from ..liveness import is_stopped
 from .batches import batches, packed
+from .runtime import holder_of
 
 PATIENCE: Final = 15.0
 """Seconds for an answer, if nothing else is said: more than a line takes to answer by itself."""
@@ -21,7 +23,10 @@ class Client:
     """One connection, used by one thread. A context manager."""
 
     def __init__(self, path: Path, *, name: str = "", patience: float = PATIENCE) -> None:
-        """Connect. Raises ``NotRunning`` if nobody listens there. ``patience``: seconds for each answer."""
+        """Connect. ``patience``: seconds for each answer.
+
+        Raises ``NotRunning`` if nobody listens there, ``Stopped`` if whoever does was stopped and would never answer.
+        """
         self._name = name or path.stem
         self._patience = patience
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -33,6 +38,12 @@ class Client:
         except OSError as error:
             self._socket.close()
             raise NotRunning(f"{self._name!r} does not run, or no longer: {error.strerror or error}") from error
+        holder = holder_of(path.with_suffix(".lock"))
+        if holder is not None and is_stopped(holder.pid):
+            self._socket.close()
+            raise Stopped(
+                f"{self._name!r} is stopped (Ctrl-Z): `fg` in its terminal brings it back, `kill -CONT {holder.pid}` anywhere"
+            )
 
     def __enter__(self) -> Self:
         return self

@@ -1,9 +1,9 @@
-"""Child: one program in a session of its own behind a pseudo-terminal; it is never left behind."""
+"""Child: one program in a session of its own behind a pseudo-terminal, with its keeper; neither is left behind."""
 
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -12,7 +12,7 @@ import anyio.to_thread
 
 from ...contracts.base import Record
 from .spawn import Attributes, Size, Started
-from .streams import has_room
+from .streams import has_input, has_room
 
 if sys.platform != "win32":
     import fcntl
@@ -23,6 +23,10 @@ HANG_UP_PATIENCE: Final = 1.0
 _GROUP_PATIENCE: Final = 0.1
 """Seconds that the others of its process groups have once it is gone itself."""
 _ROOM_PERIOD: Final = 0.05
+CATCH_UP: Final = 0.2
+"""Seconds in which anything but a flood is read."""
+_STOP_PATIENCE: Final = 0.25
+"""Seconds that a program has to put its terminal in order before it is stopped without being asked."""
 
 
 class Exit(Record, frozen=True, kw_only=True):
@@ -33,11 +37,15 @@ class Exit(Record, frozen=True, kw_only=True):
 
 
 class Child:
-    """A started program. ``master`` is our end of its terminal, non-blocking."""
+    """A started program. ``pid`` is its own, and its process group's; ``master`` is our end of its terminal, non-blocking."""
 
     def __init__(self, started: Started) -> None:
-        self.pid = started.pid
+        self.pid = started.program
         self.master = started.master
+        self.stopped = False
+        """True from when it stopped until ``resume``."""
+        self._keeper = started.keeper
+        self._edits = False
         self._terminal = started.terminal
         self._echoed = started.echoes
         self.exit: Exit | None = None
@@ -78,10 +86,31 @@ class Child:
         """Tell it a new size; the kernel sends it SIGWINCH if that is a change."""
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, size.packed())
 
-    def send(self, number: int) -> None:
-        """Send a signal to its process group and to the group in the foreground of its terminal."""
-        if self.alive:
-            _signal_all(self._groups(), number)
+    async def stop(self) -> None:
+        """Stop it as Ctrl-Z does, or by force if it does not heed that; ``changed`` tells when it has stopped.
+
+        A shell that is about another program is stopped together with that, by force: asked, it would only take note that
+        its job has stopped.
+        """
+        groups = self._groups()
+        if groups == [self.pid] and not self.stopped:
+            _signal_all(groups, signal.SIGTSTP)
+            await _while(lambda: self.alive and not self.stopped, _STOP_PATIENCE)
+        if self.alive and not self.stopped:
+            _signal_all(groups, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Have a program that stopped go on."""
+        self.stopped = False
+        self._to_keeper(signal.SIGCONT)
+
+    def redraw(self) -> None:
+        """Ask who is in front of the terminal to draw it anew, as after a change of size."""
+        _signal_all(self._groups()[-1:], signal.SIGWINCH)
+
+    def entered(self) -> None:
+        """To be called before an Enter: the program takes the line now, from the kernel or from an editor of its own."""
+        self._edits = not self.reads_lines()
 
     def reads_lines(self) -> bool:
         """True if the kernel edits the line for it, and Enter hands the line over whole."""
@@ -91,8 +120,13 @@ class Child:
         """Why its terminal takes no line now; empty if it does."""
         if self.reads_lines() and self._echoed and not self._local_modes() & termios.ECHO:
             return "a line is being read unseen, as a password is"
-        if self.reads_lines() and self._groups() != {self.pid}:
+        if self.stopped:
+            return "the program is stopped"
+        if self.reads_lines() and self._groups() != [self.pid]:
             return "a command is running in the shell"
+        if self.reads_lines() and self._edits:
+            # An interpreter gives up its line editor for the time in which it runs what was entered.
+            return "what was entered last is still running"
         return "" if has_room(self.master) else "the program does not read its input"
 
     def end_of_input(self, last: bytes) -> bytes:
@@ -101,6 +135,17 @@ class Child:
         key: bytes = attributes[6][termios.VEOF] if attributes else b""
         # Within a line the first only hands over what there is of it.
         return key * 2 if self.reads_lines() and last != b"\n" else key
+
+    async def caught_up(self) -> None:
+        """Wait until all that it has printed so far was read, if it ever rests."""
+        with anyio.move_on_after(CATCH_UP):
+            while self.has_said_more:
+                await anyio.sleep(0)
+
+    @property
+    def has_said_more(self) -> bool:
+        """True if something that it has printed is still to be read."""
+        return has_input(self.master)
 
     def open_terminal(self) -> int | None:
         """Its own side of the terminal, to ask what waits there to be read; the caller closes it."""
@@ -124,14 +169,17 @@ class Child:
                     _signal_all(groups, number)
                     # A stopped one must go on to hear it.
                     _signal_all(groups, signal.SIGCONT)
+                    self._to_keeper(signal.SIGCONT)
                     await _while(lambda: self.alive, seconds)
             await _while(lambda: _signal_all(groups, 0), _GROUP_PATIENCE)
             _signal_all(groups, signal.SIGKILL)
+            self._to_keeper(signal.SIGKILL)
 
     def close(self) -> None:
         """Close our end of the terminal; what is still attached to it is hung up by the kernel."""
         if self.alive:
-            self.send(signal.SIGKILL)
+            _signal_all(self._groups(), signal.SIGKILL)
+            self._to_keeper(signal.SIGKILL)
         os.close(self.master)
 
     def _attributes(self) -> Attributes | None:
@@ -144,16 +192,24 @@ class Child:
         attributes = self._attributes()
         return int(attributes[3]) if attributes else 0
 
-    def _groups(self) -> set[int]:
-        groups = {self.pid}
+    def _groups(self) -> list[int]:
+        """Its process group, and the one in front of its terminal if that is another."""
+        groups = [self.pid]
         with suppress(OSError):
-            groups.add(os.tcgetpgrp(self.master))
+            front = os.tcgetpgrp(self.master)
+            groups += [front] if front not in (0, self.pid, self._keeper) else []
         return groups
 
+    def _to_keeper(self, number: int) -> None:
+        if self.alive:
+            with suppress(ProcessLookupError):
+                os.kill(self._keeper, number)
+
     def _wait(self) -> int:
-        """In a thread: block until the next change of state, and take note of an end at once."""
-        _, status = os.waitpid(self.pid, os.WUNTRACED)
-        if not os.WIFSTOPPED(status):
+        """In a thread: block until the next change of state, and take note of it at once."""
+        _, status = os.waitpid(self._keeper, os.WUNTRACED)
+        self.stopped = os.WIFSTOPPED(status)
+        if not self.stopped:
             self._reaped = True
             self.exit = _exit_of(os.waitstatus_to_exitcode(status))
         return status
@@ -165,7 +221,7 @@ async def _while(condition: Callable[[], bool], seconds: float) -> None:
             await anyio.sleep(0.01)
 
 
-def _signal_all(groups: set[int], number: int) -> bool:
+def _signal_all(groups: Sequence[int], number: int) -> bool:
     """Send to each group; false if there is nobody left in any."""
     heard = False
     for group in groups:

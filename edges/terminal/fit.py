@@ -69,6 +69,13 @@ class Fit:
             await self.give_row()
             self.now()
 
+    async def come_back(self) -> None:
+        """Take the row again, if there is to be one, and give the program the size that there is now."""
+        if self._status and not self._watch.modes.alternate:
+            await self._take_row(self._status)
+        else:
+            self.now()
+
     async def give_row(self) -> None:
         """Take the row off the screen."""
         if self._status:

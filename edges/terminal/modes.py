@@ -1,13 +1,14 @@
 """Modes: which terminal modes a program has switched on, read from its output at almost no cost."""
 
 import re
+from collections.abc import Container
 from typing import Final
 
 _ESC: Final = b"\x1b"
 _LONGEST: Final = 64
 """A sequence longer than this is none of ours; a half of one that is as long is not waited for."""
 
-_SWITCH: Final = re.compile(rb"\x1b(?:\[(?:\?([0-9;]{1,60})([hl])|([<>=])([0-9;]{0,20})u|>4(?:;([0-9]))?m|(!p))|(c))")
+_SWITCH: Final = re.compile(rb"\x1b(?:\[(?:\?([0-9;]{1,60})([hl])|([<>=])([0-9;]{0,20})u|>4(?:;([0-9]))?m|(!p))|(c)|([=>]))")
 _HALF: Final = re.compile(rb"\x1b(?:\[(?:\?[0-9;]*|[<>=][0-9;]*|!)?)?\Z")
 
 PASTE: Final = 2004
@@ -16,6 +17,9 @@ CURSOR_KEYS: Final = 1
 ALTERNATE: Final = frozenset({47, 1047, 1049})
 KEPT: Final = frozenset({1, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, PASTE}) | ALTERNATE
 """Modes that change what the terminal sends or shows; those still on at the end are switched off for the next program."""
+_KEYPAD: Final = 66
+_KEYPAD_NAMES: Final = (b"\x1b>", b"\x1b=")
+"""Off and on, by the only names that every terminal knows."""
 
 
 class Modes:
@@ -26,8 +30,9 @@ class Modes:
     def __init__(self) -> None:
         self.on: set[int] = set()
         self.cursor_shown = True
-        self._keyboards = 0
-        self._modified_keys = False
+        # What was asked for by the kitty keyboard protocol, apart for the main and the alternate screen.
+        self._keyboards: dict[bool, list[bytes]] = {False: [], True: []}
+        self._modified_keys = b""
         self._half = b""
 
     @property
@@ -67,31 +72,47 @@ class Modes:
         self._half = half.group() if half else b""
         return found
 
-    def undo(self) -> bytes:
-        """What to write so that the next program finds the terminal as it is usual."""
-        off = sorted(self.on & KEPT, reverse=True)
-        parts = [b"\x1b[?%dl" % mode for mode in off]
-        parts += [b"\x1b[<%du" % self._keyboards] if self._keyboards else []
+    def undo(self, *, but: Container[int] = ()) -> bytes:
+        """What to write so that the next program finds the terminal as it is usual; modes in ``but`` are left alone."""
+        parts = [_pop(self._keyboards[True])] if self.alternate else []
+        parts += [_switch(mode, on=False) for mode in sorted(self.on & KEPT, reverse=True) if mode not in but]
+        parts += [_pop(self._keyboards[False])]
         parts += [b"\x1b[>4m"] if self._modified_keys else []
         parts += [] if self.cursor_shown else [b"\x1b[?25h"]
         return b"".join(parts)
 
+    def redo(self) -> bytes:
+        """What to write after ``undo`` so that the program finds the terminal as it had it."""
+        parts = [_push(self._keyboards[False])]
+        parts += [_switch(mode, on=True) for mode in sorted(self.on & ALTERNATE)]
+        parts += [_push(self._keyboards[True])] if self.alternate else []
+        return b"".join(parts) + self.again()
+
+    def again(self) -> bytes:
+        """What to write if somebody else may have changed modes meanwhile: all that may be said twice."""
+        parts = [_switch(mode, on=True) for mode in sorted((self.on & KEPT) - ALTERNATE)]
+        parts += [b"\x1b[>4;%sm" % self._modified_keys] if self._modified_keys else []
+        parts += [] if self.cursor_shown else [b"\x1b[?25l"]
+        return b"".join(parts)
+
     def _apply(self, match: re.Match[bytes]) -> None:
-        numbers, verb, keyboard, argument, modified, soft, hard = match.groups()
+        numbers, verb, keyboard, argument, modified, soft, hard, keypad = match.groups()
         if numbers:
             for number in numbers.split(b";"):
                 self._set(int(number or b"0"), verb == b"h")
         elif keyboard:
             self._keyboard(keyboard, argument)
+        elif keypad:
+            self._set(_KEYPAD, keypad == b"=")
         elif hard:
             self.on.clear()
             self.cursor_shown = True
-            self._keyboards = 0
-            self._modified_keys = False
+            self._keyboards = {False: [], True: []}
+            self._modified_keys = b""
         elif soft:
             self.cursor_shown = True
         else:
-            self._modified_keys = modified not in (None, b"0")
+            self._modified_keys = (modified or b"").strip(b"0")
 
     def _set(self, number: int, value: bool) -> None:
         if number == CURSOR:
@@ -105,8 +126,23 @@ class Modes:
             self.on.discard(number)
 
     def _keyboard(self, verb: bytes, argument: bytes) -> None:
-        # The kitty keyboard protocol: ">" pushes a way of reporting keys, "<" takes some away again.
+        # ">" pushes a way of reporting keys, "<" takes some away again, "=" changes the last.
+        asked, first = self._keyboards[self.alternate], argument.split(b";")[0]
         if verb == b">":
-            self._keyboards += 1
+            asked.append(first)
         elif verb == b"<":
-            self._keyboards = max(0, self._keyboards - int(argument.split(b";")[0] or b"1"))
+            del asked[max(0, len(asked) - int(first or b"1")) :]
+        elif asked:
+            asked[-1] = first
+
+
+def _switch(mode: int, *, on: bool) -> bytes:
+    return _KEYPAD_NAMES[on] if mode == _KEYPAD else b"\x1b[?%d%c" % (mode, b"lh"[on])
+
+
+def _push(keyboards: list[bytes]) -> bytes:
+    return b"".join(b"\x1b[>%su" % flags for flags in keyboards)
+
+
+def _pop(keyboards: list[bytes]) -> bytes:
+    return b"\x1b[<%du" % len(keyboards) if keyboards else b""

@@ -29,6 +29,15 @@ class Outer:
         self._raw = False
 
     @property
+    def in_front(self) -> bool:
+        """False while somebody else has our terminal, as after ``bg``: then changing it would stop us."""
+        try:
+            return self.attributes is None or os.tcgetpgrp(STDIN) == os.getpgrp()
+        except OSError:
+            # It does not control us, or was hung up: nobody stops us for it.
+            return True
+
+    @property
     def typed(self) -> bool:
         """True if a person types: stdin is a terminal."""
         return self.attributes is not None
@@ -44,15 +53,11 @@ class Outer:
             _apply(_raw(self.attributes))
 
     def restore(self) -> None:
-        """The attributes as they were found, byte for byte."""
+        """The attributes as they were found, byte for byte. Where somebody else has the terminal now, it is theirs to set."""
         if self.attributes is not None and self._raw:
             self._raw = False
-            # In the background a change of the terminal would stop us, but what was ours to set is ours to set back.
-            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
-            try:
+            if self.in_front:
                 _apply(self.attributes)
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 def shows(fd: int) -> bool:
@@ -60,19 +65,40 @@ def shows(fd: int) -> bool:
     return is_given(fd) and os.isatty(fd)
 
 
-def stop_ourselves() -> None:
-    """Stop as Ctrl-Z stops a program; returns when somebody has brought us back.
+def stop_ourselves(number: int) -> bool:
+    """Stop by ``number`` as the terminal would stop us: with our whole process group, if that is in front of it.
 
-    The kernel ignores it where nobody could bring us back (no shell with job control above us).
+    Returns when somebody has brought us back; false if the kernel ignored it, as it does where nobody could bring us back (no
+    shell with job control above us).
     """
     if threading.current_thread() is not threading.main_thread():
-        os.kill(os.getpid(), signal.SIGTSTP)
-        return
-    before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        # Sent to the process, another thread might take it, and this one run on for a moment.
+        signal.pthread_kill(threading.get_ident(), number)
+        return True
+    came_back = False
+
+    def note(*_: object) -> None:
+        nonlocal came_back
+        came_back = True
+
+    before = {one: signal.signal(one, action) for one, action in ((number, signal.SIG_DFL), (signal.SIGCONT, note))}
     try:
-        os.kill(os.getpid(), signal.SIGTSTP)
+        if _stands_in_front():
+            os.killpg(0, number)
+        else:
+            os.kill(os.getpid(), number)
     finally:
-        signal.signal(signal.SIGTSTP, before)
+        for one, action in before.items():
+            signal.signal(one, action)
+    return came_back
+
+
+def _stands_in_front() -> bool:
+    """True if our process group is the one that keys such as Ctrl-Z go to."""
+    for fd in (STDIN, STDOUT, 2):
+        with suppress(OSError):
+            return os.tcgetpgrp(fd) == os.getpgrp()
+    return False
 
 
 def _attributes_of(fd: int) -> Attributes | None:

@@ -11,11 +11,12 @@ _TELLING: Final = 16
 
 
 class Look(NamedTuple):
-    """The rows on the screen, how many had left it at the top so far, and the last of those."""
+    """The rows on the screen, how many had left it at the top so far, the last of those, and which row the cursor is in."""
 
     rows: Sequence[str]
     scrolled: int
     gone: Sequence[str] = ()
+    row: int = 0
 
 
 def submitted(text: str, before: Look, after: Look) -> bool:
@@ -32,6 +33,29 @@ def submitted(text: str, before: Look, after: Look) -> bool:
     if answer:
         return True
     return _count(now, typed) < _count(shown, typed)
+
+
+def began_a_line(text: str, before: Look, after: Look) -> bool:
+    """True if Enter only began one more line of the same input, as where a block has to end with an empty line.
+
+    Certain only where the program marks the lines of one input, the first apart from the others: then the cursor stands behind
+    such a mark, with nothing else, under the last row of the text.
+    """
+    first, *others = text.split("\n")
+    marks = [mark for line in reversed(others) if (mark := _mark(line, before.rows))]
+    if not marks or marks[0] == _mark(first, [*before.gone, *before.rows]):
+        return False
+    rows, at = after.rows, after.row
+    while at > 0 and rows[at].strip() == marks[0]:
+        at -= 1
+    return at < after.row and rows[at] == before.rows[before.row] != marks[0]
+
+
+def _mark(line: str, rows: Sequence[str]) -> str:
+    """What stands before ``line``, of which a row may show only the beginning; empty if nothing does."""
+    begins = line.strip()[:_TELLING]
+    marks = (row[: row.find(begins)].strip() for row in reversed(rows) if begins and begins in row)
+    return next(filter(None, marks), "")
 
 
 def _rows(rows: Iterable[str]) -> Counter[str]:

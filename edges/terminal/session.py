@@ -13,7 +13,8 @@ import anyio.lowlevel
 
 from .child import Child
 from .fit import Fit
-from .outer import STDIN, STDOUT, Outer, shows, stop_ourselves
+from .halt import Halt
+from .outer import STDIN, STDOUT, Outer, shows
 from .status import StatusRow
 from .streams import GONE, PAGE, Inlet, Outlet, is_given
 from .watch import Watch
@@ -53,8 +54,8 @@ class Session:
         self._resting = False
         self._stirred = False
         self._rested_at = 0.0
-        self._ending = False
         self._fit = Fit(outer, child, watch, self._status, self._say, self._rests)
+        self._halt = Halt(outer, child, watch, self._fit, self._say, self._rests)
 
     async def carry(self) -> None:
         """Run to the end. Cancelled, it puts the child down first."""
@@ -75,7 +76,7 @@ class Session:
         finally:
             with anyio.CancelScope(shield=True):
                 await self._child.put_down()
-                await self._tidy()
+                await self._halt.tidy()
             self._outlet.close()
 
     async def _carry_output_to_the_end(self) -> None:
@@ -167,7 +168,10 @@ class Session:
             await self._pass_on(self._child.end_of_input(last))
 
     async def _pass_on(self, keys: bytes) -> None:
+        await self._halt.over()
         async with self._typing:
+            if b"\r" in keys or b"\n" in keys:
+                self._child.entered()
             # A program that is gone reads no keys; its end is noticed elsewhere.
             with suppress(OSError):
                 await self._child.write(keys)
@@ -190,7 +194,7 @@ class Session:
 
     async def _await_end(self, output: anyio.CancelScope) -> None:
         while await self._child.changed():
-            await self._suspend()
+            await self._halt.keep_company()
         self._ended.set()
         # As a rule the terminal now ends by itself, after its last bytes, however long our reader takes for them. It does
         # not while something that the program left in the background keeps it open.
@@ -202,7 +206,7 @@ class Session:
     def _said_all(self, ended_at: float, printed: int) -> bool:
         """True if what the program itself had printed is certainly out."""
         if time.monotonic() - ended_at < _LAST_WORDS_AT_MOST:
-            return self._rests(_LAST_WORDS, since=ended_at)
+            return self._rests(_LAST_WORDS, ended_at)
         # Either nothing more was there to be read, or more was read than can have been waiting.
         return self._resting or self._watch.flow.printed - printed > _KERNEL_HOLDS
 
@@ -219,29 +223,14 @@ class Session:
 
     def _obey(self, number: signal.Signals, tasks: anyio.abc.TaskGroup) -> None:
         if number == signal.SIGTSTP:
-            self._child.send(signal.SIGSTOP)
+            tasks.start_soon(self._halt.stop)
         elif number == signal.SIGCONT:
-            self._outer.make_raw()
-            self._fit.now()
+            tasks.start_soon(self._halt.take_again)
         elif number == signal.SIGWINCH:
             self._fit.now()
-        elif not self._ending:
-            self._ending = True
+        elif not self._halt.ending:
+            self._halt.ending = True
             tasks.start_soon(self._child.put_down, number, _END_PATIENCE)
-
-    async def _suspend(self) -> None:
-        """The child stopped: we stop with it, and bring it back when somebody brings us back."""
-        stopped_at = time.monotonic()
-        with anyio.move_on_after(_LAST_WORDS):
-            # What it said before it stopped comes first.
-            while not self._rests(_LAST_WORDS / 10, since=stopped_at):
-                await anyio.sleep(_LAST_WORDS / 50)
-            await self._fit.give_row()
-        self._outer.restore()
-        stop_ourselves()
-        self._outer.make_raw()
-        self._fit.now()
-        self._child.send(signal.SIGCONT)
 
     async def _ask_for_size(self) -> None:
         # Signals reach only the main thread; elsewhere the size has to be asked for.
@@ -249,7 +238,7 @@ class Session:
             await anyio.sleep(_ASK_SIZE)
             self._fit.now()
 
-    def _rests(self, seconds: float, *, since: float = 0.0) -> bool:
+    def _rests(self, seconds: float, since: float = 0.0) -> bool:
         """True if the program has printed nothing for so many seconds, and did not stop in the middle of a sequence."""
         silent = self._resting and not self._watch.modes.half
         return silent and time.monotonic() - max(self._rested_at, since) > seconds
@@ -259,10 +248,3 @@ class Session:
         if text:
             async with self._writing:
                 await self._outlet.write(text)
-
-    async def _tidy(self) -> None:
-        """Leave our terminal as the next program expects it."""
-        if shows(STDOUT):
-            with anyio.move_on_after(_LAST_WORDS_AT_MOST), suppress(OSError):
-                await self._fit.give_row()
-                await self._say(self._watch.modes.undo())

@@ -1,10 +1,10 @@
-"""Spawn: starts a program as the leader of a session of its own, with a pseudo-terminal that controls it."""
+"""Spawn: starts a program in a session of its own, in front of a pseudo-terminal that controls it, with a keeper beside it."""
 
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ...contracts.errors import BadInput
@@ -16,30 +16,9 @@ if sys.platform != "win32":
 Attributes = list[Any]
 """What ``termios.tcgetattr`` gives and ``tcsetattr`` takes."""
 
-_RESET_SIGNALS: Final = ("SIGPIPE", "SIGXFSZ", "SIGXFZ")
-"""Python ignores these for itself; a child must find them as they usually are."""
-
-_SESSION_COMES_FIRST = sys.platform == "linux"
-"""Whether posix_spawn makes the session before it opens files: then the terminal it opens controls the session."""
-_TAKE_TERMINAL: Final = """
-import fcntl, os, signal, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-for name in ("SIGPIPE", "SIGXFSZ", "SIGXFZ"):
-    if hasattr(signal, name):
-        signal.signal(getattr(signal, name), signal.SIG_DFL)
-locale, program, *words = sys.argv[1:]
-os.environ.pop("LC_CTYPE", None)
-if locale:
-    os.environ["LC_CTYPE"] = locale[1:]
-try:
-    os.execve(program, words, os.environ)
-except OSError as error:
-    sys.exit(f"{words[0]}: {error.strerror}")
-"""
-"""Elsewhere (macOS) nothing but the new process itself can take the terminal, so a few lines of Python run first.
-
-Python may set ``LC_CTYPE`` for itself when it starts, so what was given is handed on apart.
-"""
+_KEEPER: Final = Path(__file__).with_name("keeper.py")
+_STREAMS: Final = 3
+"""Descriptors below this are the program's standard streams."""
 
 
 class Size(NamedTuple):
@@ -66,9 +45,13 @@ class Size(NamedTuple):
 
 
 class Started(NamedTuple):
-    """A started program: our end of its terminal (non-blocking), the terminal's name, and whether it began with echo."""
+    """A started program: our end of its terminal (non-blocking), the terminal's name, and whether it began with echo.
 
-    pid: int
+    ``program`` leads a process group of that number. ``keeper``, our child, stops, goes on and ends as the program does.
+    """
+
+    program: int
+    keeper: int
     master: int
     terminal: str
     echoes: bool
@@ -88,7 +71,7 @@ def spawn(argv: Sequence[str], env: Mapping[str, str], size: Size, attributes: A
         chosen = attributes or _quiet(termios.tcgetattr(slave))
         termios.tcsetattr(slave, termios.TCSANOW, chosen)
         terminal = os.ttyname(slave)
-        return Started(_start(program, argv, env, terminal), master, terminal, bool(chosen[3] & termios.ECHO))
+        return Started(*_start(program, argv, env, terminal), master, terminal, bool(chosen[3] & termios.ECHO))
     except BaseException as error:
         os.close(master)
         if isinstance(error, OSError):
@@ -107,20 +90,41 @@ def _found(argv: Sequence[str], env: Mapping[str, str]) -> str:
     return found
 
 
-def _start(program: str, argv: Sequence[str], env: Mapping[str, str], terminal: str) -> int:
-    """Start it as leader of a new session that ``terminal`` controls. Unlike a fork this is safe beside threads."""
+def _start(program: str, argv: Sequence[str], env: Mapping[str, str], terminal: str) -> tuple[int, int]:
+    """Start its keeper as leader of a new session; the program's number, and the keeper's.
+
+    Unlike a fork this is safe beside threads.
+    """
+    told, tell = (_above_streams(fd) for fd in os.pipe())
+    # In the new process the report goes out under the number of our reading end: a number that no file handed down has.
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, terminal, os.O_RDWR, 0),
         (os.POSIX_SPAWN_DUP2, 0, 1),
         (os.POSIX_SPAWN_DUP2, 0, 2),
+        (os.POSIX_SPAWN_DUP2, tell, told),
     ]
-    reset = [getattr(signal, name) for name in _RESET_SIGNALS if hasattr(signal, name)]
-    words = list(argv)
-    if not _SESSION_COMES_FIRST:
-        locale = f"={env['LC_CTYPE']}" if "LC_CTYPE" in env else ""
-        words = [sys.executable, "-I", "-S", "-c", _TAKE_TERMINAL, locale, program, *argv]
-        program = sys.executable
-    return os.posix_spawn(program, words, dict(env), file_actions=actions, setsid=True, setsigmask=[], setsigdef=reset)
+    locale = f"={env['LC_CTYPE']}" if "LC_CTYPE" in env else ""
+    words = [sys.executable, "-I", "-S", str(_KEEPER), str(told), locale, program, *argv]
+    with open(told, "rb") as report:  # noqa: PTH123 - a descriptor
+        try:
+            keeper = os.posix_spawn(sys.executable, words, dict(env), file_actions=actions, setsid=True, setsigmask=[])
+        finally:
+            os.close(tell)
+        # It ends when the program has begun, or can't.
+        said = [int(word) for word in report.read().split()]
+    if len(said) != 1:
+        os.waitpid(keeper, 0)
+        raise OSError(said[-1], os.strerror(said[-1])) if said else OSError(0, "its keeper ended at once")
+    return said[0], keeper
+
+
+def _above_streams(fd: int) -> int:
+    """The same file under a number that is not that of a standard stream, should one of those have been free."""
+    if fd >= _STREAMS:
+        return fd
+    other: int = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _STREAMS)
+    os.close(fd)
+    return other
 
 
 def _quiet(attributes: Attributes) -> Attributes:

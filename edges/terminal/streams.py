@@ -45,6 +45,15 @@ def has_room(fd: int, millis: int = 0) -> bool:
     return bool(select.select([], [fd], [], millis / 1000)[1])
 
 
+def has_input(fd: int) -> bool:
+    """True if something can be read from ``fd`` at once (or if trying will show that it is at its end)."""
+    if sys.platform == "linux":
+        poll = select.poll()
+        poll.register(fd, select.POLLIN)
+        return bool(poll.poll(0))
+    return bool(select.select([fd], [], [], 0)[0])
+
+
 class Inlet:
     """Reads what somebody types or pipes into ``fd``; the descriptor itself keeps its blocking mode for its other users."""
 

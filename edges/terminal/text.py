@@ -32,14 +32,17 @@ def pasted(text: str) -> bytes:
     return PASTE_BEGINS + text.encode() + PASTE_ENDS
 
 
-def one_line(text: str, limit: int | None = None) -> bytes:
+def one_line(text: str) -> bytes:
     """The body for a program that did not: one line, because a newline would submit the first part alone.
 
-    Newlines and the blanks around them become one space; so do tabs, which would ask a shell for completions. With
-    ``limit``, at most so many bytes, and the cut is shown.
+    Newlines and the blanks around them become one space; so do tabs, which would ask a shell for completions.
     """
-    line = _BLANKS.sub(" ", text).encode()
-    if limit is None or len(line) <= limit:
+    return _BLANKS.sub(" ", text).encode()
+
+
+def cut_line(line: bytes, limit: int, whole_in: str) -> bytes:
+    """The line, in at most ``limit`` bytes; what was cut off is shown by a mark, which names the file with the whole of it."""
+    if len(line) <= limit:
         return line
-    mark = b" [...]"
+    mark = f" [... cut; the whole text is in {whole_in}]".encode() if whole_in else b" [...]"
     return line[: limit - len(mark)].decode(errors="ignore").encode() + mark

@@ -10,8 +10,8 @@ import anyio
 
 from ...contracts.deliveries import Proof
 from .child import Child, waiting_bytes
-from .proof import Look, submitted
-from .text import ENTER, PASTE_ENDS, one_line, pasted
+from .proof import Look, began_a_line, submitted
+from .text import ENTER, PASTE_ENDS, cut_line, one_line, pasted
 from .watch import Flow, Watch
 
 SETTLE: Final = 1.0
@@ -23,6 +23,8 @@ _PIECE: Final = 256
 _LINE: Final = 4_000 if sys.platform == "linux" else 1_000
 """The longest line, in bytes, that the kernel keeps for a program that reads lines."""
 _TICK: Final = 0.01
+_SETTLED: Final = 5
+"""Looks without any change after which a drawing is taken to be complete."""
 _REST: Final = 0.03
 _LONGEST_DRAWING: Final = 0.3
 
@@ -36,26 +38,32 @@ class Typist:
         self._flow = watch.flow
         self._unsafe = unsafe
 
-    async def type(self, text: str) -> "Submission":
+    def must_cut(self, text: str) -> bool:
+        """True if the program, as things stand, can't be given all of ``text``: it reads lines, and the kernel bounds them."""
+        return not self._watch.modes.paste and self._child.reads_lines() and len(one_line(text)) > _LINE
+
+    async def type(self, text: str, whole_in: str = "") -> "Submission":
         """Write the body, wait until the program has read it, then write Enter on its own.
 
-        If a menu opened meanwhile, Enter would answer it: then the text is left unsent. Raises ``OSError`` if the
-        program is gone.
+        Text that must be cut ends with the name of the file that holds the whole of it. If a menu opened meanwhile, Enter would
+        answer it: then the text is left unsent. Raises ``OSError`` if the program is gone.
         """
         lines = self._child.reads_lines()
         # Keys that come from here on wait behind us; what they bring about must not be taken for an answer.
-        keyed = self._flow.keyed
+        keyed, stops = self._flow.keyed, self._flow.stops
+        cut = self.must_cut(text)
         terminal = self._child.open_terminal()
         try:
-            await self._body(text, terminal, lines)
+            await self._body(text, terminal, lines, whole_in)
             if not lines:
                 await self._drawn()
             before = self._watch.look()
-            flow = Flow(self._flow.printed, keyed)
+            flow = Flow(self._flow.printed, keyed, stops)
             pressed = not self._unsafe()
             if pressed:
+                self._child.entered()
                 await self._child.write(ENTER)
-            return Submission(text, before, flow, lines, pressed)
+            return Submission(text, before, flow, lines, pressed, cut, whole_in if cut else "")
         finally:
             if terminal is not None:
                 os.close(terminal)
@@ -67,18 +75,30 @@ class Typist:
             return Proof.OFFERED
         with anyio.move_on_after(SETTLE):
             taken = await (self._line_read() if submission.lines else self._answered(submission))
+        # Who is stopped and brought back may find its terminal emptied, and draws it anew.
+        taken = taken and self._flow.stops == submission.flow.stops
         return Proof.SUBMITTED if taken else Proof.OFFERED
 
-    def unheard(self, submission: "Submission") -> bool:
-        """True if one more Enter can do no harm: the first left no trace at all, and no key was pressed since."""
-        return submission.pressed and not submission.lines and self._flow == submission.flow and not self._unsafe()
+    def may_repeat(self, submission: "Submission") -> bool:
+        """True if one more Enter can do no harm, because the text still waits for it, and no key was pressed since.
 
-    async def _body(self, text: str, terminal: int | None, lines: bool) -> None:
+        The first left no trace at all, or it only began one more line of the same input.
+        """
+        now, then = self._flow, submission.flow
+        if not submission.pressed or submission.lines or (now.keyed, now.stops) != (then.keyed, then.stops) or self._unsafe():
+            return False
+        return now.printed == then.printed or self.stands(submission)
+
+    def stands(self, submission: "Submission") -> bool:
+        """True if the screen shows that the text is still being written, in spite of its Enter."""
+        return began_a_line(submission.text, submission.before, self._watch.look())
+
+    async def _body(self, text: str, terminal: int | None, lines: bool, whole_in: str) -> None:
         if self._watch.modes.paste:
             await self._paste(pasted(text))
             await self._read(terminal)
         elif lines:
-            await self._child.write(one_line(text, _LINE))
+            await self._child.write(cut_line(one_line(text), _LINE, whole_in))
             await anyio.sleep(_REST)
         else:
             for piece in _pieces(one_line(text)):
@@ -127,12 +147,16 @@ class Typist:
 
     async def _answered(self, submission: "Submission") -> bool:
         """True once the screen proves it; false when a person goes on typing, since any output may then be the echo."""
-        printed = submission.flow.printed
+        printed, rests = submission.flow.printed, 0
         while self._flow.keyed == submission.flow.keyed:
+            rests += 1
             if printed != self._flow.printed:
-                printed = self._flow.printed
+                printed, rests = self._flow.printed, 0
                 if submitted(submission.text, submission.before, self._watch.look()):
                     return True
+            elif rests == _SETTLED and self.stands(submission):
+                # The sooner it is sent, the less can a person type into it.
+                return False
             await anyio.sleep(2 * _TICK)
         return False
 
@@ -146,6 +170,8 @@ class Submission:
     flow: Flow
     lines: bool
     pressed: bool
+    cut: bool
+    whole_in: str
 
 
 def _pieces(body: bytes) -> list[bytes]:

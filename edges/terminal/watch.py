@@ -19,6 +19,7 @@ from ...contracts.signals import (
 from .activity import Activity
 from .draft import Draft
 from .modes import Modes
+from .prompt import goes_on
 from .proof import Look
 from .spawn import Size
 from .view import View
@@ -26,14 +27,17 @@ from .view import View
 
 @dataclass
 class Flow:
-    """How many bytes went which way so far."""
+    """How many bytes went which way so far, and how often the program was stopped and brought back."""
 
     printed: int = 0
     keyed: int = 0
+    stops: int = 0
 
 
 _ANSWER: Final = 80
 """Bytes, a row of text, that stand for what comes after a line was sent or cleared, until some of it has come."""
+_BACK_REST: Final = 0.5
+"""Seconds that a program has to set up its terminal once it goes on after a stop; what is typed before that may be lost."""
 _KEY_REST: Final = 0.05
 """Seconds after which half a key sequence is no longer expected to go on."""
 
@@ -53,6 +57,7 @@ class Watch:
         self._keyed_at = 0.0
         self._drafting = self._asking = self._taken = False
         self._taken_after = 0
+        self._back_at = -_BACK_REST
 
     def printed(self, chunk: bytes) -> None:
         """The program wrote ``chunk``."""
@@ -76,6 +81,12 @@ class Watch:
         self.draft.assume(text)
         self._tell_draft()
 
+    def brought_back(self) -> None:
+        """The program goes on after a stop: it is at work, and what it was given before is no longer certain to be there."""
+        self.flow.stops += 1
+        self._back_at = time.monotonic()
+        self._report_output(_ANSWER)
+
     def look(self) -> Look:
         """Bring the screen up to date, tell what it shows, and return it."""
         if self._view.fresh:
@@ -83,7 +94,7 @@ class Watch:
             self._activity.looked(changed, time.monotonic())
             self._tell_dialog()
         screen = self._view.screen
-        return Look(screen.text(), screen.scrolled, tuple(screen.gone))
+        return Look(screen.text(), screen.scrolled, tuple(screen.gone), screen.row)
 
     def settle(self) -> None:
         """Report output that was kept back since the last report, if its time has come."""
@@ -101,10 +112,16 @@ class Watch:
             return "a full-screen program owns the terminal"
         return ""
 
+    def settling(self) -> str:
+        """Why the program may lose what is typed now; empty if it does not."""
+        return "the program was only just brought back" if time.monotonic() - self._back_at < _BACK_REST else ""
+
     def drafting(self) -> str:
-        """What a person is in the middle of typing; empty if nothing."""
+        """What a person is in the middle of typing; empty if nothing. Call ``look`` first."""
         if self.draft.open:
             return "a line is typed and not sent"
+        if goes_on(self._view.screen.text()[self._view.screen.row]):
+            return "what was entered is to be gone on with"
         unfinished = self.draft.unfinished
         if unfinished > 2 or (unfinished and time.monotonic() - self._keyed_at < _KEY_REST):
             return "a key is just being pressed"

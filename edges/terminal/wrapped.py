@@ -1,7 +1,8 @@
 """Wrapped terminal: a program behind a pseudo-terminal, every byte passed through both ways, and text typed into it."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import anyio
 
@@ -9,7 +10,7 @@ from ...contracts.deliveries import Proof
 from ...contracts.errors import BadInput, NotNow, SinkGone
 from ...contracts.ports import Clock
 from ...contracts.signals import LaneFact, RecipientDied
-from .child import Child, Exit
+from .child import CATCH_UP, Child, Exit
 from .outer import Outer
 from .session import Session
 from .spawn import spawn
@@ -18,7 +19,15 @@ from .text import ENTER, clean
 from .typist import Submission, Typist
 from .watch import Watch
 
-__all__ = ["Exit", "WrappedTerminal"]
+__all__ = ["Exit", "Typed", "WrappedTerminal"]
+
+
+class Typed(NamedTuple):
+    """What became of a text: what is proved of it, whether it had to be cut, and where it then is whole."""
+
+    proof: Proof
+    cut: bool = False
+    whole_in: str = ""
 
 
 class WrappedTerminal:
@@ -81,12 +90,18 @@ class WrappedTerminal:
         return child.exit or Exit(code=137, died_of="SIGKILL")
 
     async def submit(self, text: str) -> Proof:
+        """``submit_or_keep``, where nothing is kept: what has to be cut is cut, and marked."""
+        return (await self.submit_or_keep(text, None)).proof
+
+    async def submit_or_keep(self, text: str, keep: Callable[[], Awaitable[str]] | None) -> Typed:
         """Type ``text`` as one submission and answer what is proved: ``OFFERED``, or ``SUBMITTED`` if it was taken.
 
         Control characters and escape sequences are removed. A program that asked for bracketed paste gets the lines as
         they are; any other gets them as one line, newlines as spaces, because a newline would submit the first line
-        alone. A person's keys come before or after, never between. Raises ``NotNow`` when nothing may be typed now
-        (nothing has been written then), ``SinkGone`` when the program has ended, ``BadInput`` if no text is left.
+        alone. Where the kernel bounds that line and it has to be cut, ``keep`` is asked first to keep the whole; what is
+        typed ends with the place that it answers. A person's keys come before or after, never between. Raises ``NotNow``
+        when nothing may be typed now (nothing has been written then), ``SinkGone`` when the program has ended, ``BadInput``
+        if no text is left.
         """
         body = clean(text).strip("\n")
         if not body.strip():
@@ -95,42 +110,62 @@ class WrappedTerminal:
             self._submitting.add(scope)
             try:
                 async with self._turn:
-                    return await self._submit(body)
+                    return await self._submit(body, keep)
             except OSError:
                 pass
             finally:
                 self._submitting.discard(scope)
         raise SinkGone(f"{self._argv[0]} has ended")
 
-    async def _submit(self, body: str) -> Proof:
+    async def _submit(self, body: str, keep: Callable[[], Awaitable[str]] | None) -> Typed:
         child, watch = self._living()
         typist = Typist(child, watch, lambda: self._unsafe(watch))
-        submission = await self._type(typist, watch, body)
+        whole_in = await keep() if keep and typist.must_cut(body) else ""
+        submission = await self._type(typist, watch, body, whole_in, cuts=keep is None or bool(whole_in))
         proof = await typist.proof(submission)
-        if proof is Proof.OFFERED and typist.unheard(submission):
-            async with self._typing:
-                if not typist.unheard(submission):
-                    return proof
-                await child.write(ENTER)
-            proof = await typist.proof(submission)
-        return proof
+        if proof is Proof.OFFERED and typist.may_repeat(submission):
+            proof = await self._repeat(typist, child, submission)
+        if proof is Proof.OFFERED and submission.pressed and typist.stands(submission):
+            # What comes next must not be joined to it.
+            watch.left_unsent(body)
+        return Typed(proof, submission.cut, submission.whole_in)
 
-    async def _type(self, typist: Typist, watch: Watch, body: str) -> Submission:
+    async def _repeat(self, typist: Typist, child: Child, submission: Submission) -> Proof:
         async with self._typing:
-            # From here to the first byte there is no pause in which anything could change.
+            if not typist.may_repeat(submission):
+                return Proof.OFFERED
+            await child.write(ENTER)
+        return await typist.proof(submission)
+
+    async def _type(self, typist: Typist, watch: Watch, body: str, whole_in: str, *, cuts: bool) -> Submission:
+        until = anyio.current_time() + CATCH_UP
+        while True:
+            # What the program has printed may be the end of its bracketed paste, or a menu.
             child, _ = self._living()
-            watch.look()
-            reason = self._unsafe(watch) or watch.drafting() or child.refusal()
-            if reason:
-                raise NotNow(f"not typed: {reason}")
-            try:
-                submission = await typist.type(body)
-            except anyio.get_cancelled_exc_class():
-                watch.left_unsent(body)
-                raise
-            if not submission.pressed:
-                watch.left_unsent(body)
-            return submission
+            await child.caught_up()
+            async with self._typing:
+                # From here to the first byte there is no pause in which anything could change. What it is about to print
+                # nobody can know: a program that ends its bracketed paste in this very moment sees the markers, as it would
+                # of a person's paste. One that prints without a rest is taken as it was a moment ago.
+                if not child.has_said_more or anyio.current_time() > until:
+                    return await self._type_now(typist, watch, body, whole_in, cuts=cuts)
+
+    async def _type_now(self, typist: Typist, watch: Watch, body: str, whole_in: str, *, cuts: bool) -> Submission:
+        child, _ = self._living()
+        watch.look()
+        reason = self._unsafe(watch) or watch.drafting() or watch.settling() or child.refusal()
+        if not reason and not cuts and typist.must_cut(body):
+            reason = "the program began to read lines, and this is too long for one"
+        if reason:
+            raise NotNow(f"not typed: {reason}")
+        try:
+            submission = await typist.type(body, whole_in)
+        except anyio.get_cancelled_exc_class():
+            watch.left_unsent(body)
+            raise
+        if not submission.pressed:
+            watch.left_unsent(body)
+        return submission
 
     def _unsafe(self, watch: Watch) -> str:
         return watch.taken(type_into_screen=self._type_into_screen)

@@ -1,6 +1,7 @@
 """``tocsin run``: an agent in a real terminal, typed into while it is idle, and ended as it ended itself."""
 
 import json
+import os
 import runpy
 import signal
 from pathlib import Path
@@ -79,12 +80,12 @@ def test_a_name_of_ones_own_is_the_programs_with_the_first_free_number(here) -> 
         assert [holder["name"] for holder in json.loads(out)["recipients"]] == ["sh", "sh-2"]
         assert all(holder["answers"] for holder in json.loads(out)["recipients"])
         code, _, err = here.tocsin("feed", "x")
-        assert (code, err) == (3, "tocsin: say with --to who is meant; here: sh, sh-2\n")
+        assert (code, err) == (4, "tocsin: say with --to who is meant; here: sh, sh-2\n")
 
 
 def test_a_name_that_is_taken_is_a_conflict_that_names_the_process(here, agent) -> None:
     code, out, err = here.tocsin("run", "--as", "dev", "--", "true")
-    assert (code, out) == (4, "")
+    assert (code, out) == (5, "")
     assert err == f"tocsin: a recipient called 'dev' is here already (pid {agent.process.pid}); choose another name\n"
 
 
@@ -194,3 +195,16 @@ def test_a_mistyped_option_is_no_program_and_a_programs_options_are_its_own(here
     to = ["--to", "dev", "--quiet"] if command == "watch" else []
     code, out, _ = here.tocsin(command, *to, "echo", "--to", "x", "--help", "--", "-n")
     assert (code, out.strip()) == (0, "--to x --help -- -n")
+
+
+def test_who_asks_a_stopped_recipient_learns_at_once_that_it_is_stopped(here) -> None:
+    with here.agent("sh", "-c", "echo up; cat") as terminal:
+        terminal.sees("up")
+        (holder,) = json.loads(here.tocsin("recipients", "--json")[1])["recipients"]
+        os.kill(holder["pid"], signal.SIGSTOP)
+        for command in (["status"], ["feed", "--to", "dev", "x"], ["pause", "dev"]):
+            code, _, err = here.tocsin(*command)
+            assert code == 6
+            assert f"'dev' is stopped (Ctrl-Z): `fg` in its terminal brings it back, `kill -CONT {holder['pid']}`" in err
+        os.kill(holder["pid"], signal.SIGCONT)
+        assert here.status()["name"] == "dev"

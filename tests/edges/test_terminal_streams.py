@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tocsin.edges.terminal.streams import Inlet, Outlet
+from tocsin.edges.terminal.streams import Inlet, Outlet, has_input
 
 DATA = bytes(range(256)) * 4096
 
@@ -145,3 +145,16 @@ def test_without_a_reader_it_goes_nowhere() -> None:
     before = sorted(path.name for path in Path("/dev/fd").iterdir())
     anyio.run(write)
     assert sorted(path.name for path in Path("/dev/fd").iterdir()) == before
+
+
+@pytest.mark.parametrize("ends", [pipe, raw_terminal])
+def test_it_is_known_whether_there_is_something_to_read(ends: Callable[[], tuple[int, int]]) -> None:
+    reader, writer = ends()
+    assert not has_input(reader)
+    os.write(writer, b"x")
+    assert has_input(reader)
+    assert os.read(reader, 9) == b"x"
+    assert not has_input(reader)
+    os.close(writer)
+    assert has_input(reader)
+    os.close(reader)

@@ -2,6 +2,7 @@
 
 import os
 import runpy
+import signal
 import sys
 import time
 from pathlib import Path
@@ -222,6 +223,29 @@ def test_a_key_that_was_pressed_meanwhile_stops_the_second_enter(tmp_path: Path)
         outer.keys(b"\x1b[A")
         assert outer.answer(order) == "offered"
         assert typed(outer, 1) == ["\x1b[200~hello\x1b[201~", "\x1b[A"]
+
+
+def test_what_was_stopped_meanwhile_proves_nothing_and_gets_no_second_enter(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, agent=["listener", "silent"]) as outer:
+        outer.sees(b"> ")
+        order = outer.order("hello")
+        typed(outer, 1)
+        # Nobody could bring us back here, so it goes on at once.
+        os.kill(outer.program(), signal.SIGSTOP)
+        assert outer.answer(order) == "offered"
+        assert typed(outer, 1) == ["\x1b[200~hello\x1b[201~", ""]
+
+
+def test_who_was_just_brought_back_is_not_typed_into_yet(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, agent=["composer"]) as outer:
+        outer.sees(b"> ")
+        before = len(outer.facts("output"))
+        os.kill(outer.program(), signal.SIGSTOP)
+        outer.fact("output", before + 1)
+        refused = outer.answer_line(outer.order("hello"))
+        assert refused["text"] in ("not typed: the program was only just brought back", "not typed: the program is stopped")
+        assert outer.submit_when_free("hello") == "submitted"
+        assert outer.submitted(1) == ["hello"]
 
 
 def test_typing_that_is_cancelled_closes_its_paste_and_stays_a_draft(tmp_path: Path) -> None:

@@ -1,0 +1,134 @@
+"""Keeper: leads the session of one program, stops and goes on with it, and ends as it ended. It is run as a script.
+
+Usage: ``keeper.py REPORT LOCALE PROGRAM WORD…``, as the leader of a new session, with the terminal on its three streams.
+REPORT is a descriptor: on it goes the program's process id and then, if it can't be run, the number of the error.
+
+The kernel lets nobody stop a program whose parent lives in another session, for nobody could bring it back; Ctrl-Z is then
+discarded. So the parent has to be in the same session, as a shell is, and has to hand on what it sees.
+"""
+
+import fcntl
+import os
+import signal
+import sys
+import termios
+from contextlib import suppress
+
+# Nothing of tocsin is imported: the program waits until all this is loaded.
+
+_RESET = ("SIGPIPE", "SIGXFSZ", "SIGXFZ")
+"""Python ignores these for itself; a program must find them as they usually are."""
+_PASSED_ON = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
+"""What somebody sends to the keeper is meant for the program. From the keyboard they don't come here: it is not in front."""
+
+
+def main(report: int, locale: str, program: str, words: list[str]) -> None:
+    """Start ``program`` in front of the terminal, and be with it to its end."""
+    # On macOS nothing but the leader itself can take the terminal; on Linux it may have it already.
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    # In the background it must still be able to say who is in front.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU, *_PASSED_ON})
+    pid = os.fork()
+    if not pid:
+        _become(report, locale, program, words)
+    with suppress(OSError):
+        os.setpgid(pid, pid)
+    _let_go()
+    for number in _PASSED_ON:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda number, _: _pass_on(pid, number))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _PASSED_ON)
+    _end_as(_watched(pid))
+
+
+def _become(report: int, locale: str, program: str, words: list[str]) -> None:
+    """In the new process: be a group of its own, in front of the terminal, and turn into the program."""
+    os.setpgid(0, 0)
+    os.tcsetpgrp(0, os.getpid())
+    os.set_inheritable(report, False)
+    os.write(report, b"%d\n" % os.getpid())
+    environ = dict(os.environb)
+    # Python may have set it for itself when it started.
+    environ.pop(b"LC_CTYPE", None)
+    if locale:
+        environ[b"LC_CTYPE"] = os.fsencode(locale[1:])
+    for name in _RESET:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    try:
+        os.execve(program, words, environ)
+    except OSError as error:
+        os.write(report, b"%d\n" % (error.errno or 0))
+    finally:
+        os._exit(127)
+
+
+def _let_go() -> None:
+    """Hold nothing but the terminal: what was handed down is the program's, and who waits for its end must not wait for us."""
+    with suppress(OSError):
+        for name in os.listdir("/dev/fd"):  # noqa: PTH208 - pathlib takes its time to load
+            if int(name) > 2:
+                with suppress(OSError):
+                    os.close(int(name))
+
+
+def _watched(pid: int) -> int:
+    """Stop whenever the program stops, bring it back when brought back, and give its exit code (the signal, negative)."""
+    while True:
+        _, status = os.waitpid(pid, os.WUNTRACED)
+        if not os.WIFSTOPPED(status):
+            return os.waitstatus_to_exitcode(status)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        # A terminal that was hung up meanwhile has nobody in front.
+        with suppress(OSError):
+            _settle_front(pid, asked=os.WSTOPSIG(status) in (signal.SIGTTIN, signal.SIGTTOU))
+        _send(pid, signal.SIGCONT)
+
+
+def _settle_front(pid: int, *, asked: bool) -> None:
+    """Leave who is in front of the terminal there, and bring it back; the program is put there if it asked for it."""
+    front = os.tcgetpgrp(0)
+    if asked or not _send(front, 0):
+        os.tcsetpgrp(0, pid)
+    elif front != pid:
+        # A shell's job goes on before the shell, which would else see that it stopped.
+        _send(front, signal.SIGCONT)
+
+
+def _pass_on(pid: int, number: int) -> None:
+    _send(pid, number)
+    _send(pid, signal.SIGCONT)
+    if number == signal.SIGHUP:
+        # The kernel tells whoever is in front once its session has no leader.
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+
+def _send(group: int, number: int) -> bool:
+    """Send to a group; false if there is nobody left in it."""
+    with suppress(ProcessLookupError):
+        # macOS says so of a group of which only dead ones are left.
+        with suppress(PermissionError):
+            os.killpg(group, number)
+        return True
+    return False
+
+
+def _end_as(code: int) -> None:
+    if code >= 0:
+        os._exit(code)
+    import resource
+
+    # The program has left its core; one of the keeper's would write over it.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with suppress(OSError, ValueError):
+        signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+    os._exit(128 - code)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:])
