@@ -207,4 +207,4 @@ def test_who_asks_a_stopped_recipient_learns_at_once_that_it_is_stopped(here) ->
             assert code == 6
             assert f"'dev' is stopped (Ctrl-Z): `fg` in its terminal brings it back, `kill -CONT {holder['pid']}`" in err
         os.kill(holder["pid"], signal.SIGCONT)
-        assert here.status()["name"] == "dev"
+        assert here.status()["recipient"] == "dev"
