@@ -47,7 +47,9 @@ def test_a_file_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> 
         line.records.register(Recipient(name="dev"))
     store = Store.open(path, now=0)
     with store.write() as tx:
-        tx.execute("INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('tocsin', 'from_the_future', '2999')")
+        tx.execute(
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('tocsin', 'from_the_future', '2999')"
+        )
     store.close()
     before = path.read_bytes()
     with pytest.raises(StoreTooNew, match=str(path)):

@@ -76,7 +76,12 @@ def test_fine():
 
 def test_the_pytest_plugin_tells_the_agent_of_a_failure_and_of_nothing_else(tmp_path: Path, short_dir: Path) -> None:
     (tmp_path / "test_cart.py").write_text(FAILING)
-    env = {**os.environ, "XDG_RUNTIME_DIR": str(short_dir), "XDG_STATE_HOME": str(tmp_path / "state"), "PYTHONPATH": str(EXAMPLES)}
+    env = {
+        **os.environ,
+        "XDG_RUNTIME_DIR": str(short_dir),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "PYTHONPATH": str(EXAMPLES),
+    }
     agent = [sys.executable, "-m", "tocsin", "run", "--as", "dev", "--", sys.executable, "-m", "tocsin.cli.demo.agent", "0.5"]
     with in_terminal(*agent, env=env) as (_, master):
         read_until(master, "> ")
