@@ -5,6 +5,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 VENV := .venv
 CHECK := .check
 BIN := $(VENV)/bin
+# Tests mostly wait for programs and terminals, so one process more than there are processors is well used.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 .PHONY: help setup fix check test bench demo docs clean
 
@@ -41,7 +43,7 @@ check: setup $(CHECK)/ready ## format, lint and types, against the installed whe
 	$(CHECK)/bin/mypy -p tocsin --strict
 
 test: check ## check, then every test against the installed wheel
-	$(CHECK)/bin/pytest -q
+	$(CHECK)/bin/pytest -q -n $(WORKERS) --dist loadfile
 
 bench: setup ## measure, and print figure, goal and what was reached
 	$(BIN)/python benchmarks/run.py

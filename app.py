@@ -13,7 +13,7 @@ from platformdirs import user_state_path
 
 from .actors.intake import Fed
 from .actors.tree import Tree
-from .contracts.base import Instant, Record
+from .contracts.base import Record
 from .contracts.deliveries import Delivery
 from .contracts.durable import Acceptance, Rearmed
 from .contracts.errors import BadInput, NameTaken, NoRecipient, NotRunning
@@ -22,13 +22,14 @@ from .contracts.hooks import HookEvent
 from .contracts.lanes import LaneSpec
 from .contracts.ports import Clock, Shelf, Sink
 from .contracts.recipients import Kind, Recipient, Session
-from .contracts.signals import DialogClosed, RecipientDied, Signal
+from .contracts.signals import DialogClosed, RecipientDied, RecipientRevived, Signal
 from .contracts.status import LaneStatus, Status
 from .contracts.verdicts import Decision
 from .contracts.waits import WaitState
-from .edges.clock import SteadyClock, utc_offset
+from .edges.clock import SteadyClock
 from .edges.desk import Desk, Intake, made, only_facts
 from .edges.ids import RandomIds
+from .edges.local_time import with_local_time
 from .edges.portal import Portal
 from .edges.sinks.call import as_sink
 from .edges.sinks.spill import SpillSink
@@ -38,6 +39,8 @@ from .pipeline.roster import Settings
 from .pipeline.waiting import WaitTracker
 
 if TYPE_CHECKING:
+    from .edges.attention.desk import AttentionDesk
+    from .edges.attention.running import RunningAttention
     from .edges.records import Records
 
 SPILL_DIR = "spill"
@@ -75,9 +78,9 @@ class Tocsin:
         default the log of the name ``tocsin``). ``socket`` is where this process can be told that something was committed.
         """
         self.clock = clock or SteadyClock()
-        self._store_path, self._socket = store, socket
+        self._store_path, self._socket, self._state_dir = store, socket, state_dir
         self._warn = warn or logging.getLogger("tocsin").warning
-        self.settings = _with_local_time(settings or Settings(), self.clock.now())
+        self.settings = with_local_time(settings or Settings(), self.clock.now())
         self.run = RandomIds(self.clock).run()
         self._portal = portal or Portal()
         spill_dir = (state_dir or user_state_path("tocsin")) / SPILL_DIR
@@ -87,13 +90,13 @@ class Tocsin:
         # The same rules as on the line, asked ahead, so that a producer learns at once that nobody is there.
         self._directory = Classify(self.settings.classify)
         self._desk = Desk(self._tree, self._directory, RandomIds(self.clock))
+        self._attention: RunningAttention | None = None
         self._names: set[str] = set()
         self._trackers: dict[str, WaitTracker] = {}
         self._heard: set[str] = set()
         """Lanes whose hooks have been heard, which the store knows: a recipient without any is not observable."""
         self._observers: set[str] = set()
-        self._lock = threading.Lock()
-        self._hooks = threading.Lock()
+        self._lock, self._hooks = threading.Lock(), threading.Lock()
         self._running = self._stopped = False
 
     # Its life
@@ -111,12 +114,14 @@ class Tocsin:
 
     def _remember(self, path: Path) -> None:
         """Open the store and let the line use it. The database's library is not loaded without need: it takes its time."""
+        from .edges.attention.running import attend
         from .edges.remembering import open_memory
 
         self._desk.memory = open_memory(path, self.clock, self._socket, self._warn)
         if self._desk.memory is not None:
-            self._desk.memory.connect(self._tree, self._recipient_died)
+            self._desk.memory.connect(self._tree, self._lives)
             self._desk.memory.start()
+            self._attention = attend(self.settings.attention, path, self._state_dir, self.clock, self._warn, self.look)
 
     def stop(self, grace: float = 5.0) -> Left:
         """Deliver what may be delivered, within ``grace`` seconds, and end, for good.
@@ -134,8 +139,8 @@ class Tocsin:
         left, quiet = self._run_dry(timer, deadline) if was_running else ((), True)
         remaining = max(0.1, (deadline - timer.now()) / 1000)
         ended = self._tree.stop(remaining)
-        if self._desk.memory is not None:
-            self._desk.memory.stop(remaining)
+        for stop in [one.stop for one in (self._attention, self._desk.memory) if one is not None]:
+            stop(remaining)
         return Left(lanes=left, ended=self._portal.close(remaining) and ended and quiet)
 
     def drain(self, patience: float = 5.0) -> tuple[LaneStatus, ...]:
@@ -276,10 +281,10 @@ class Tocsin:
         for fact in ended:
             self.close_lane(fact.lane)
 
-    def _recipient_died(self, name: str) -> None:
-        """It was archived: what is pending for it ends as its class has it."""
-        self._tree.feed([RecipientDied(lane=name)])
-        self._directory.observe(RecipientDied(lane=name))
+    def _lives(self, fact: RecipientDied | RecipientRevived) -> None:
+        """It was archived: what is pending for it ends as its class has it. Or it was registered again."""
+        self._tree.feed([fact])
+        self._directory.observe(fact)
 
     # What a harness and agents send
 
@@ -361,6 +366,13 @@ class Tocsin:
             raise NotRunning("this line has no store: give it one with Tocsin(store=PATH), and start it")
         return Records(self._desk.memory, self.clock)
 
+    @property
+    def attention(self) -> "AttentionDesk":
+        """The person's queue: agents summon, and the person takes one item at a time. Raises ``NotRunning`` without a store."""
+        if self._attention is None:
+            raise NotRunning("this line has no store, so no queue: give it one with Tocsin(store=PATH), and start it")
+        return self._attention.desk()
+
     def look(self) -> None:
         """Another process says that it has committed something for a recipient of this one."""
         if self._desk.memory is not None:
@@ -385,12 +397,3 @@ class Tocsin:
 def _waits_of(tracker: WaitTracker) -> WaitState:
     """What a restart must not forget. A turn and its tool calls are proved anew by the next hook."""
     return msgspec.structs.replace(tracker.state(), turn=False, tools=())
-
-
-def _with_local_time(settings: Settings, now: Instant) -> Settings:
-    """Times in blocks are this machine's, unless the settings say otherwise."""
-    layout = settings.fanout.layout
-    if layout.utc_offset is not None:
-        return settings
-    layout = msgspec.structs.replace(layout, utc_offset=utc_offset(now))
-    return msgspec.structs.replace(settings, fanout=msgspec.structs.replace(settings.fanout, layout=layout))

@@ -94,6 +94,8 @@ def apply(
 def fetch(tx: Transaction, lanes: Lanes, token: str, now: Instant) -> list[Event]:
     """What waits for our lanes, in its order, as far as there is room; it is ours from the commit on."""
     events: list[Event] = []
+    for name in [one for one in sorted(lanes.resting) if not recipients.is_dead(tx, one)]:
+        lanes.returned(name)
     for name in sorted(lanes.to_look_at & lanes.begun):
         if recipients.is_dead(tx, name):
             lanes.died(name)

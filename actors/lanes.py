@@ -18,7 +18,10 @@ class Lanes:
         self.begun: set[str] = set()
         self.to_look_at: set[str] = set()
         self.dead: list[str] = []
-        """Recipients that were found archived, until the line has been told."""
+        self.back: list[str] = []
+        """Recipients that were found archived, and registered again after that, until the line has been told."""
+        self.resting: set[str] = set()
+        """Archived ones whose lanes are still ours."""
         self._cursors: dict[str, int] = {}
         self._in_line: dict[str, set[str]] = {}
         self._sessions: dict[str, str] = {}
@@ -54,7 +57,7 @@ class Lanes:
 
     def close(self, name: str) -> None:
         """Its lane is no longer ours."""
-        for group in (self.names, self.begun, self.to_look_at):
+        for group in (self.names, self.begun, self.to_look_at, self.resting):
             group.discard(name)
 
     def died(self, name: str) -> None:
@@ -62,6 +65,13 @@ class Lanes:
         self.to_look_at.discard(name)
         self.begun.discard(name)
         self.dead.append(name)
+        self.resting.add(name)
+
+    def returned(self, name: str) -> None:
+        """It was registered again: what waits for it may come."""
+        self.resting.discard(name)
+        self.begin(name)
+        self.back.append(name)
 
     def look_at_all(self) -> None:
         """Something may have come for any of them."""

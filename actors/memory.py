@@ -11,6 +11,7 @@ from ..contracts.errors import NameTaken, StoreBusy, TocsinError
 from ..contracts.events import Event
 from ..contracts.ports import Clock
 from ..contracts.recipients import Owner, Recipient
+from ..contracts.signals import RecipientDied, RecipientRevived
 from ..contracts.waits import WaitState
 from ..store import recipients, waits
 from ..store.engine import Store, Transaction, View
@@ -60,12 +61,12 @@ class Memory:
         """The database file."""
         return str(self._store.path)
 
-    def connect(self, tree: Tree, on_death: Callable[[str], None]) -> None:
+    def connect(self, tree: Tree, on_life: Callable[[RecipientDied | RecipientRevived], None]) -> None:
         """Let this line's decisions be kept, and what waits come into it. Once, before the first lane.
 
-        ``on_death`` is told of a recipient of ours that was archived, by whatever process.
+        ``on_life`` is told of a recipient of ours that was archived, or registered again, by whatever process.
         """
-        self._actor.on_death = on_death
+        self._actor.on_life = on_life
         tree.remember(self._actor)
 
     def start(self) -> None:

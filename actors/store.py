@@ -11,6 +11,7 @@ from ..contracts.durable import Acceptance
 from ..contracts.errors import StoreUnusable, TocsinError
 from ..contracts.events import Event
 from ..contracts.recipients import Owner
+from ..contracts.signals import RecipientDied, RecipientRevived
 from ..store import owners
 from ..store.engine import Store, Transaction
 from . import changes
@@ -49,8 +50,8 @@ class StoreActor(LineActor):
         self.door: Door | None = None
         self.intake: pykka.ActorRef[Any] | None = None
         self.dedup: pykka.ActorRef[Any] | None = None
-        self.on_death: Callable[[str], None] | None = None
-        """Told of a recipient of ours that was archived, by whatever process."""
+        self.on_life: Callable[[RecipientDied | RecipientRevived], None] | None = None
+        """Told of a recipient of ours that was archived, or registered again, by whatever process."""
         self.trouble = ""
         """Why nothing can be written at the moment; empty while all is well."""
         self._owed: list[Settle | Moves[Any]] = []
@@ -85,9 +86,9 @@ class StoreActor(LineActor):
         error = self.caught(lambda: self._write(batch, answers, fetched))
         if error is None:
             self._recovered()
+            self._tell_of_lives()
             self._bring(fetched)
             self._answer(batch, answers)
-            self._tell_of_deaths()
             self._rearm()
         elif isinstance(error, StoreUnusable):
             self._without_store(batch, error)
@@ -144,11 +145,12 @@ class StoreActor(LineActor):
             self.door.put_from_within(events)
             self.intake.tell(Drain())
 
-    def _tell_of_deaths(self) -> None:
+    def _tell_of_lives(self) -> None:
         dead, self.lanes.dead = self.lanes.dead, []
-        for name in dead:
-            if self.on_death is not None:
-                self.on_death(name)
+        back, self.lanes.back = self.lanes.back, []
+        if self.on_life is not None:
+            for fact in (*(RecipientDied(lane=name) for name in dead), *(RecipientRevived(lane=name) for name in back)):
+                self.on_life(fact)
 
     def _rearm(self) -> None:
         """Let the line know which declared conditions the store sees to be gone."""

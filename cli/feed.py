@@ -11,7 +11,7 @@ from ..contracts.errors import BadInput
 from ..contracts.events import Event
 from ..contracts.severity import NAMES, SeverityName
 from ..edges.server.client import Client
-from ..edges.server.directory import Address, answers, meant, present
+from ..edges.server.directory import Address, answers, attends, meant, present
 from ..edges.server.runtime import runtime_directory
 from .asking import to_option
 from .stored import store_option
@@ -90,7 +90,7 @@ def _addressed(to: str | None, store: Path | None, *, keepable: bool) -> Address
     """Who is meant: it is here, or it is registered and what is fed can be kept for it. Raises ``NoRecipient``."""
     directory = runtime_directory()
     address = meant(directory, to, os.environ)
-    if keepable and not answers(address.path):
+    if keepable and not attends(address.path):
         from .keeping import is_kept_for
 
         if is_kept_for(address.name, store):
@@ -151,7 +151,7 @@ _CALLED: Final = {
 
 
 def _feed_text(address: Address, event: Event, store: Path | None) -> None:
-    if not answers(address.path):
+    if not (attends if event.traffic == "user" else answers)(address.path):
         from .keeping import keep_text
 
         keep_text(event, store)

@@ -36,16 +36,16 @@ def pass_on(agent: str = "", name: str = "") -> None:
 
 def _attend(said: bytes, name: str, agent: str) -> None:
     """No process runs this agent: if anything waits for it, or something is to be noted, it is done here."""
+    from ..contracts.errors import TocsinError
     from ..edges.agent_hooks.quick import is_worth_it, place
 
-    store = place()
-    if store is None or not is_worth_it(said, store, name):
-        return
-    from ..contracts.errors import TocsinError
-    from ..edges.agent_hooks.unattended import attend
-    from ..edges.settings import load
-
     try:
+        store = place()
+        if store is None or not is_worth_it(said, store, name):
+            return
+        from ..edges.settings import load
+        from .unattended import attend
+
         attend(said, name, store, load().settings, agent=agent, warn=_say)
     except TocsinError as error:
         raise OSError(str(error)) from error

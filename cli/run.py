@@ -1,6 +1,7 @@
 """``tocsin run``: an agent in a wrapped terminal, with a line, a socket, and notices typed when it is idle."""
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -14,7 +15,7 @@ from anyio.from_thread import BlockingPortal
 from platformdirs import user_state_path
 
 from ..app import SPILL_DIR, Tocsin
-from ..contracts.errors import NameTaken
+from ..contracts.errors import BadInput, NameTaken
 from ..contracts.ports import Shelf, Sink
 from ..contracts.recipients import Session
 from ..contracts.signals import LaneFact
@@ -84,6 +85,8 @@ def run(
     if idle_after is not None:
         flags = {**flags, "defer.timing.idle_after": str(idle_after)}
     settings = load(flags=flags).settings
+    if "/" not in command[0] and shutil.which(command[0]) is None:  # before anybody is registered under its name
+        raise BadInput(f"{command[0]}: no such program in its PATH")
     sys.setswitchinterval(SWITCH_INTERVAL)
     opened = {text: open_sink(text) for text in observers}
     seat = take_seat(runtime_directory(), name, command)
@@ -130,6 +133,7 @@ class _Run:
         self._with_status = with_status
         self._token = _token()
         self._store = store_path(settings.store.path)
+        self._started = False
         self._warnings: list[str] = []
         """Told at the end: while the program runs the terminal is its own."""
 
@@ -139,7 +143,7 @@ class _Run:
                 self._settings,
                 portal=Portal(lent),
                 store=self._store,
-                warn=self._warnings.append,
+                warn=self._warn,
                 socket=str(self._seat.path),
             ).start()
             try:
@@ -151,6 +155,13 @@ class _Run:
                     await anyio.to_thread.run_sync(line.stop, _GRACE)
         _report(self._name, status, waiting, self._warnings)
         return ended
+
+    def _warn(self, text: str) -> None:
+        """At once while the terminal is still ours, at the end when it has been the program's."""
+        if self._started:
+            self._warnings.append(text)
+        else:
+            complain(text)
 
     def _close_session(self, line: Tocsin) -> int:
         """How many messages wait in the store for the next session."""
@@ -177,6 +188,7 @@ class _Run:
             await tasks.start(partial(serve, line, self._seat, version=_version(), token=self._token, hooks=hook))
             if self._with_status:
                 tasks.start_soon(self._keep_row, line)
+            self._started = True
             try:
                 ended = await terminal.run()
             finally:

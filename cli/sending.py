@@ -69,10 +69,10 @@ def send(store: Path | None, to: str, say: "Callable[[Tocsin], Acceptance | None
 def _remarks(answer: Acceptance, to: str, *, is_here: bool) -> list[str]:
     """What its sender may not expect."""
     if answer.verdict:
-        return [f"{to!r} is not registered or archived, so that was dropped, on record"]
+        return [f"{to!r} is unknown or archived, so that was dropped, on record"]
     found = []
     if answer.recipient != to:
-        found.append(f"{to!r} is not registered or archived, so that goes to the coordinator, {answer.recipient!r}")
+        found.append(f"{to!r} is unknown or archived, so that goes to the coordinator, {answer.recipient!r}")
     if answer.replayed:
         return [*found, "that was accepted before under this id; nothing was added"]
     return found if is_here else [*found, kept_for(answer.recipient)]

@@ -116,6 +116,7 @@ class Stopped(NotRunning):
 
     code = "stopped"
     retryable = True
+    fault = "recipient"
 
 
 class Lost(NotRunning):

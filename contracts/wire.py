@@ -127,6 +127,8 @@ class Welcome(_Answer, frozen=True, kw_only=True, tag="welcome"):
     version: str
     dispatched: bool = False
     """True if the token is the one that this recipient gave to its program."""
+    cwd: str = ""
+    """The directory that its program was started in, where the answerer knows it."""
 
 
 class Unfit(Record, frozen=True, kw_only=True):

@@ -54,10 +54,23 @@ def open_store(path: Path, clock: "Clock", warn: Callable[[str], None]) -> "Stor
         try:
             return Store.open(path, now=clock.now())
         except StoreCorrupt as error:
-            warn(f"{error}; it was set aside as {set_aside(path, clock.now())}, and a new one begun")
+            if not _may_be_set_aside(path):
+                raise StoreUnusable(f"{path}: is a file of another kind, and is left alone. Name another one.") from error
+            warn(f"{path}: a damaged database was set aside as {set_aside(path, clock.now())}, and a new one begun")
             return Store.open(path, now=clock.now())
     except StoreTooNew:
         raise
     except StoreUnusable as error:
-        warn(f"{error}. What is sent now is delivered from memory and does not survive a restart")
+        warn(f"{str(error).rstrip('.')}. What is sent now is delivered from memory and does not survive a restart")
         return None
+
+
+def _may_be_set_aside(path: Path) -> bool:
+    """True for what has our file's name, or was a database once: a wrong path must not cost anybody a file of theirs."""
+    if path.name == FILE:
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False

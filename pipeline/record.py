@@ -130,8 +130,10 @@ class Record:
                 yield self._decision(ruling, notice)
 
     def explain(self, what: str) -> list[Decision]:
-        """A notice's whole story, by its id or by (the first eight or more characters of) a fingerprint."""
-        return [d for d in self.decisions() if d.id == what or (len(what) >= 8 and d.fingerprint.startswith(what))]
+        """A notice's whole story, by its id, that of its block, or (the first eight or more characters of) a fingerprint."""
+        decisions = list(self.decisions())
+        ids = {what} | {d.id for d in decisions if d.note.split(" ", 1)[0] == what and d.verdict is Verdict.DELIVER}
+        return [d for d in decisions if d.id in ids or (len(what) >= 8 and d.fingerprint.startswith(what))]
 
     def _count_lanes(self, ruling: Ruling) -> None:
         lanes = Counter(map(_lane, ruling.notices))

@@ -52,13 +52,22 @@ def render(
     findings = [entry for entry in entries if entry not in words]
     head = _head(entries, delivery, overdue=overdue)
     tail = _tail(suppressed)
-    shown = _join(head, [_entry(entry, policy, whole=False) for entry in (*words, *findings)], tail)
+    said = [_Said(entry, policy, whose=len({one.scope for one in findings}) > 1) for entry in (*words, *findings)]
+    shown = _join(head, [_entry(one, whole=False) for one in said], tail)
     if len(shown) <= policy.cap and all(entry.detail.count("\n") < policy.detail_lines for entry in findings):
         return Block(shown, "")
-    whole = _join(head, [_entry(entry, policy, whole=True) for entry in (*words, *findings)], tail)
+    whole = _join(head, [_entry(one, whole=True) for one in said], tail)
     if len(whole) <= policy.cap and shown == whole:
         return Block(shown, "")
-    return Block(_cut(head, (*words, *findings), tail, policy, spill_path), whole)
+    return Block(_cut(head, said, tail, policy, spill_path), whole)
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """An entry in its block; ``whose``: the block is about several scopes, so each says which is its own."""
+
+    entry: Entry
+    policy: Policy
+    whose: bool
 
 
 def _join(head: str, bodies: Iterable[str], tail: str) -> str:
@@ -91,8 +100,8 @@ def _tail(suppressed: dict[SeverityName, int]) -> str:
     return f"+{total} more suppressed: {', '.join(parts)}"
 
 
-def _entry(entry: Entry, policy: Policy, *, whole: bool) -> str:
-    title = _title(entry, policy)
+def _entry(said: _Said, *, whole: bool) -> str:
+    entry, policy, title = said.entry, said.policy, _title(said)
     if entry.traffic in ("user", "mail", "return"):
         return "\n".join((title, *(f"  {line}" for line in _lines(entry, entry.text))))
     lines = _lines(entry, entry.text)
@@ -105,9 +114,11 @@ def _entry(entry: Entry, policy: Policy, *, whole: bool) -> str:
     return "\n".join((title, *(f"  | {line}" for line in (*lines, *kept))))
 
 
-def _title(entry: Entry, policy: Policy) -> str:
-    """``- error process_output ×37, first 12:01:03, last 12:01:44, at cart.py in total (id 7f-12)``."""
-    words = [f"- {_WHO.get(entry.traffic) or f'{entry.severity} {_name(entry.source)}'}"]
+def _title(said: _Said) -> str:
+    """``- error process_output of web ×37, first 12:01:03, last 12:01:44, at cart.py in total (id 7f-12)``."""
+    entry, policy = said.entry, said.policy
+    of = f" of {_name(entry.scope)}" if said.whose and entry.scope else ""
+    words = [f"- {_WHO.get(entry.traffic) or f'{entry.severity} {_name(entry.source)}{of}'}"]
     if entry.reminder:
         words.append("still going on")
     if entry.count > 1:
@@ -144,10 +155,11 @@ def _clock(at: Instant, policy: Policy) -> str:
     return datetime.fromtimestamp(at / 1000, zone).strftime("%H:%M:%S")
 
 
-def _cut(head: str, entries: Sequence[Entry], tail: str, policy: Policy, spill_path: str) -> str:
+def _cut(head: str, said: Sequence[_Said], tail: str, policy: Policy, spill_path: str) -> str:
     """Every entry keeps its title line with the id; what room is left is shared by their texts, the worst first."""
     note = f"cut; the whole text is in {spill_path}"
-    bodies = [_entry(entry, policy, whole=False).split("\n") for entry in entries]
+    entries = [one.entry for one in said]
+    bodies = [_entry(one, whole=False).split("\n") for one in said]
     room = policy.cap - len(head) - len(tail) - len(note) - 3
     titles, room = _titles_that_fit(bodies, room)
     shown: dict[int, str] = dict.fromkeys(titles, "")

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from ..contracts.attention_facts import Policy as AttentionPolicy
 from ..contracts.base import Count, Inbound
 from ..contracts.verdicts import Stage
 from .classify import Classify
@@ -48,6 +49,7 @@ class Settings(Inbound, frozen=True, kw_only=True):
     fanout: FanOutPolicy = FanOutPolicy()
     record: RecordPolicy = RecordPolicy()
     store: StorePolicy = StorePolicy()
+    attention: AttentionPolicy = AttentionPolicy()
 
 
 StageClass = type[Classify] | type[Fingerprint] | type[Dedup] | type[Throttle] | type[Hold] | type[Defer] | type[FanOut]

@@ -349,3 +349,15 @@ def test_the_session_that_it_is_for_is_told(line: Tocsin) -> None:
     line.open_lane("dev", reader, session=Session(id="s1", recipient="dev"))
     line.feed("for s1", to="dev", traffic="return", key="a@1", session="s1")
     reader.wait_for("for s1")
+
+
+def test_one_who_is_registered_again_is_told_again(path: Path, line: Tocsin) -> None:
+    reader = Reader()
+    line.open_lane("dev", reader)
+    with another(path) as other:
+        other.records.archive("dev")
+        until(lambda: line.status().lanes[0].recipient == "dead")
+        other.records.register(Recipient(name="dev"))
+        other.send_mail("dev", "welcome back")
+    reader.wait_for("welcome back")
+    assert line.status().lanes[0].recipient == "idle"

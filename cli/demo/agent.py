@@ -19,7 +19,8 @@ def think(seconds: float) -> None:
     until = time.monotonic() + seconds
     nth = 0
     while time.monotonic() < until:
-        _write(THOUGHTS[nth * 9 % len(THOUGHTS) :][:9])
+        at = nth * 9 % len(THOUGHTS)
+        _write((THOUGHTS + THOUGHTS)[at : at + 9])
         nth += 1
         time.sleep(0.12)
     _write("\r\n")

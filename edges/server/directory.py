@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ...contracts.base import Record
 from ...contracts.errors import NoRecipient
+from ..liveness import is_stopped
 from .runtime import Holder, holder_of, socket_path
 
 
@@ -35,6 +36,12 @@ def answers(path: Path) -> bool:
         except OSError:
             return False
         return True
+
+
+def attends(path: Path) -> bool:
+    """True if somebody listens there who is not stopped, as by Ctrl-Z: only then is an answer to be expected."""
+    holder = holder_of(path.with_suffix(".lock"))
+    return answers(path) and not (holder is not None and is_stopped(holder.pid))
 
 
 def meant(directory: Path, to: str | None, environ: Mapping[str, str]) -> Address:

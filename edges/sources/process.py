@@ -29,7 +29,7 @@ KILL_AFTER: Final = Millis(3_000)
 """How long a command has between SIGTERM and SIGKILL when the watcher is cancelled."""
 LAST_WORDS_WITHIN: Final = Millis(500)
 """How long output is still read after the command ended, if something that it started holds the stream open."""
-LAST_LINES: Final = 20
+LAST_LINES: Final = 11
 """Lines of output told with a bad end."""
 _TOLD: Final = 20
 """Findings remembered, so that what the last lines say is not told twice."""

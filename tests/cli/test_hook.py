@@ -89,10 +89,18 @@ def test_a_call_imports_nothing_that_an_agent_would_have_to_wait_for(env: dict[s
 
 
 @pytest.mark.parametrize("arguments", [["--agent"], ["--agent", "claude", "more"], ["--agents", "x"]])
-def test_a_call_that_is_spelt_wrong_is_told_so(env: dict[str, str], arguments: list[str]) -> None:
+def test_no_call_that_is_spelt_in_another_way_is_a_no_to_the_agent(env: dict[str, str], arguments: list[str]) -> None:
     done = subprocess.run([*HOOK, *arguments], input="", env=env, capture_output=True, text=True, timeout=30, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_mistake_in_the_settings_is_no_no_to_the_agent_either(env: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / ".tocsin.toml").write_text('[throttle]\nmax_pending = "many"\n')
+    said = json.dumps({"hook_event_name": "PreToolUse"})
+    done = subprocess.run(
+        [*HOOK, "--as", "dev"], input=said, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_help_is_shown_as_by_every_command(env: dict[str, str]) -> None:

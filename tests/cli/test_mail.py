@@ -82,7 +82,7 @@ def test_mail_to_nobody_goes_to_the_coordinator_and_says_so(here) -> None:
     code, _, err = here.tocsin("mail", "send", "--to", "ghost", "boo")
     assert code == 0
     assert err.splitlines() == [
-        "tocsin: 'ghost' is not registered or archived, so that goes to the coordinator, 'lead'",
+        "tocsin: 'ghost' is unknown or archived, so that goes to the coordinator, 'lead'",
         "tocsin: kept for lead, who is not here",
     ]
     assert [(one["recipient"], one["state"], one["reason"]) for one in asked(here, "mail", "list")["mail"]] == [

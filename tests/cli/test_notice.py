@@ -49,7 +49,7 @@ def test_everything_that_is_said_is_on_record(here) -> None:
     event = asked(here, "explain", "n1")["messages"][0]["event"]
     del event["at"]
     assert event == {
-        "text": "kept", "to": "dev", "source": "harness", "scope": "", "severity": "error", "traffic": "notice",
+        "text": "kept", "to": "dev", "source": "harness", "scope": "", "session": "", "severity": "error", "traffic": "notice",
         "detail": "more\nlines", "frame": "", "category": "", "key": "worker:preserved:w1", "id": "n1", "urgent": True,
         "ctx": ["w1", "w2"], "cleared_when": "drained",
     }  # fmt: skip
@@ -112,7 +112,7 @@ def test_a_re_arm_while_a_process_without_a_socket_delivers_is_a_conflict(here) 
 
 def test_a_notice_to_nobody_is_dropped_on_record_and_a_re_arm_for_nobody_is_an_error(here) -> None:
     code, out, err = here.tocsin("notice", "send", "--to", "ghost", "--kind", "k", "--key", "1", "boo")
-    assert (code, err) == (0, "tocsin: 'ghost' is not registered or archived, so that was dropped, on record\n")
+    assert (code, err) == (0, "tocsin: 'ghost' is unknown or archived, so that was dropped, on record\n")
     assert "dropped, the recipient is gone" in here.tocsin("explain", out.strip())[1]
     code, _, err = here.tocsin("notice", "rearm", "--to", "ghost")
     assert (code, err) == (4, "tocsin: nobody called 'ghost' is registered, and nothing was ever told to that name\n")

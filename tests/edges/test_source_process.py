@@ -110,7 +110,7 @@ def test_the_exit_status_is_the_commands(code: int) -> None:
 
 def test_the_last_lines_are_told_with_a_bad_end() -> None:
     run = Run("sh", "-c", "for i in $(seq 1 50); do echo line $i; done; exit 1")
-    assert run.events[-1].detail.split("\n") == [f"line {number}" for number in range(31, 51)]
+    assert run.events[-1].detail.split("\n") == [f"line {number}" for number in range(40, 51)]
 
 
 def test_a_command_that_is_not_there_is_told() -> None:

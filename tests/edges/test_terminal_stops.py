@@ -333,8 +333,8 @@ def test_what_waits_is_told_once_after_fg(server) -> None:
     jobs.sees("before the stop")
     jobs.keys("C-z")
     jobs.has_the_shell_back()
-    assert server.here.tocsin("feed", "--to", "dev", "--user", "not now")[0] == 6
-    assert server.here.tocsin("mail", "send", "--to", "dev", "during the stop")[0] == 0
+    assert server.here.tocsin("feed", "--to", "dev", "a finding")[0] == 6
+    assert server.here.tocsin("feed", "--to", "dev", "--user", "during the stop")[0] == 0
     assert "during the stop" not in jobs.text()
     jobs.clear()
     jobs.keys("fg", "Enter")

@@ -46,11 +46,11 @@ def test_the_layout_of_one_block_to_the_letter() -> None:
     assert made.whole == ""
     assert made.text.split("\n") == [
         f"[tocsin t-d3] web, db: 1 error, 1 warning{FENCE}",
-        "- error process_output ×37, first 12:00:00, last 12:00:43, at cart.ts in total (id t-12)",
+        "- error process_output of web ×37, first 12:00:00, last 12:00:43, at cart.ts in total (id t-12)",
         "  | TypeError: x is undefined",
         "  | at total",
         "  | at main",
-        "- warning diagnostic (id t-13)",
+        "- warning diagnostic of db (id t-13)",
         "  | slow query",
         "+4 more suppressed: 3 warnings, 1 info",
     ]

@@ -27,7 +27,7 @@ def test_every_stage_has_a_section_of_settings_that_it_can_be_made_of(stage: Sta
 
 
 def test_sections_stand_in_the_order_of_the_line() -> None:
-    assert [field.name for field in msgspec.structs.fields(Settings)] == ["intake", *ROSTER, "record", "store"]
+    assert [field.name for field in msgspec.structs.fields(Settings)] == ["intake", *ROSTER, "record", "store", "attention"]
 
 
 def test_the_defaults_are_those_of_the_specification() -> None:
@@ -54,8 +54,14 @@ def every_setting(section: type[msgspec.Struct]) -> Iterator[str]:
 @pytest.mark.parametrize("name", sorted(set(every_setting(Settings))))
 def test_no_setting_is_taken_and_ignored(name: str) -> None:
     root = Path(tocsin.__file__).parent
-    sources = [path.read_text(encoding="utf-8") for room in ("pipeline", "actors", "cli") for path in (root / room).glob("*.py")]
-    assert any(re.search(rf"(policy|timing|settings|intake|layout|self|backoff)\.{name}\b", source) for source in sources)
+    sources = [
+        path.read_text(encoding="utf-8")
+        for room in ("pipeline", "actors", "cli", "edges")
+        for path in (root / room).rglob("*.py")
+    ]
+    sources.append((root / "app.py").read_text(encoding="utf-8"))
+    pattern = rf"(policy|timing|settings|intake|layout|self|backoff)\.{name}\b"
+    assert any(re.search(pattern, source) for source in sources)
 
 
 def test_no_settings_are_the_defaults() -> None:

@@ -231,7 +231,7 @@ store.close()
 
 def test_h13_a_read_only_file_is_said_and_works_again_without_a_restart(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    for folder in tmp_path.parents[:2]:
+    for folder in tmp_path.parents[:3]:
         folder.chmod(folder.stat().st_mode | 0o011)
     path = tmp_path / "state" / "tocsin.db"
     *refusals, found = run(READ_ONLY, path).splitlines()

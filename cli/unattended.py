@@ -5,14 +5,14 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from ...app import Tocsin
-from ...contracts.deliveries import Delivery
-from ...contracts.errors import NameTaken
-from ...contracts.hooks import HookEvent
-from ...edges.sinks.hook import LONGEST
-from ...edges.sinks.inbox import StoredInbox
-from ...pipeline.roster import Settings
-from .dialect import answer_of, carries, event_of
+from ..app import Tocsin
+from ..contracts.deliveries import Delivery
+from ..contracts.errors import NameTaken
+from ..contracts.hooks import HookEvent
+from ..edges.agent_hooks.dialect import answer_of, carries, event_of
+from ..edges.sinks.hook import LONGEST
+from ..edges.sinks.inbox import StoredInbox
+from ..pipeline.roster import Settings
 
 STARTS = frozenset({"UserPromptSubmit", "SessionStart"})
 """What comes now is the beginning of a turn: until this moment the agent was free."""
