@@ -149,8 +149,10 @@ class StoreActor(LineActor):
         dead, self.lanes.dead = self.lanes.dead, []
         back, self.lanes.back = self.lanes.back, []
         if self.on_life is not None:
-            for fact in (*(RecipientDied(lane=name) for name in dead), *(RecipientRevived(lane=name) for name in back)):
-                self.on_life(fact)
+            for name in dead:
+                self.on_life(RecipientDied(lane=name))
+            for name in back:
+                self.on_life(RecipientRevived(lane=name))
 
     def _rearm(self) -> None:
         """Let the line know which declared conditions the store sees to be gone."""

@@ -111,7 +111,7 @@ class TimeLimit(TocsinError):
     retryable = True
 
 
-class Stopped(NotRunning):
+class Stopped(TocsinError):
     """The recipient's process is stopped, as by Ctrl-Z, and can't answer; nothing was sent."""
 
     code = "stopped"
