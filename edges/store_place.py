@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ..contracts.errors import StoreCorrupt, StoreTooNew, StoreUnusable
+from ..contracts.errors import BadInput, StoreCorrupt, StoreTooNew, StoreUnusable
 
 if TYPE_CHECKING:
     from ..contracts.ports import Clock
@@ -46,7 +46,8 @@ def open_store(path: Path, clock: "Clock", warn: Callable[[str], None]) -> "Stor
     """The store, whatever is found at ``path``. None if it can't be used at all: the line then works from memory.
 
     A damaged file is set aside and a new one begun, with a warning that names it; the worst is that something is told once
-    more. Raises ``StoreTooNew`` for a file that a newer version wrote: it is left alone.
+    more. Raises ``StoreTooNew`` for a file that a newer version wrote, ``BadInput`` for one that never was a database and has
+    not our name: both are left alone.
     """
     from ..store.engine import Store, set_aside
 
@@ -55,7 +56,7 @@ def open_store(path: Path, clock: "Clock", warn: Callable[[str], None]) -> "Stor
             return Store.open(path, now=clock.now())
         except StoreCorrupt as error:
             if not _may_be_set_aside(path):
-                raise StoreUnusable(f"{path}: is a file of another kind, and is left alone. Name another one.") from error
+                raise BadInput(f"{path}: is a file of another kind, and is left alone; name another one") from error
             warn(f"{path}: a damaged database was set aside as {set_aside(path, clock.now())}, and a new one begun")
             return Store.open(path, now=clock.now())
     except StoreTooNew:

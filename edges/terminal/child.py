@@ -11,6 +11,7 @@ import anyio
 import anyio.to_thread
 
 from ...contracts.base import Record
+from ..liveness import is_stopped
 from .spawn import Attributes, Size, Started
 from .streams import has_input, has_room
 
@@ -97,7 +98,10 @@ class Child:
             _signal_all(groups, signal.SIGTSTP)
             await _while(lambda: self.alive and not self.stopped, _STOP_PATIENCE)
         if self.alive and not self.stopped:
-            _signal_all(groups, signal.SIGSTOP)
+            _signal_all(groups[:1], signal.SIGSTOP)
+            # Only once it stands still may its job stop, or it wakes in time to take note of that.
+            await _while(lambda: self.alive and not (self.stopped or is_stopped(self.pid)), _STOP_PATIENCE)
+            _signal_all(groups[1:], signal.SIGSTOP)
 
     def resume(self) -> None:
         """Have a program that stopped go on."""

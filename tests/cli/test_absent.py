@@ -149,7 +149,7 @@ def test_the_story_of_a_message_is_told_when_its_process_is_gone(here) -> None:
     assert ladder.startswith(f"{delivery['id']} for dev, attempt 1: processed\n")
     assert here.tocsin("explain", "m1", "--to", "other")[0] == 4
     assert here.tocsin("explain", "nothing") == (
-        3,
+        4,
         "",
         "tocsin: nothing is remembered of 'nothing': give an id from a block, or 8 or more characters of a fingerprint\n",
     )

@@ -156,6 +156,11 @@ def test_a_database_that_can_t_be_used_is_6_and_a_damaged_one_is_set_aside_with_
     assert "can't be made" in err
     other.write_bytes(b"no database " * 100)
     code, out, err = here.tocsin("recipients", "register", "x", "--store", other)
+    assert (code, out) == (2, "")
+    assert err == f"tocsin: {other}: is a file of another kind, and is left alone; name another one\n"
+    assert other.read_bytes() == b"no database " * 100
+    other.write_bytes(b"SQLite format 3\0no database " * 100)
+    code, out, err = here.tocsin("recipients", "register", "x", "--store", other)
     assert (code, out) == (0, "x is registered, as agent\n")
     assert "was set aside as" in err
-    assert [path.read_bytes()[:11] for path in here.place.glob("other.db.damaged-*")] == [b"no database"]
+    assert [path.read_bytes()[:27] for path in here.place.glob("other.db.damaged-*")] == [b"SQLite format 3\0no database"]

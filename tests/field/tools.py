@@ -73,7 +73,9 @@ def without(reason: str) -> None:
 
 def environment(**more: str) -> dict[str, str]:
     """What a person has: none of what test runs and CI set, which changes how tools print."""
-    ours = re.compile(r"CI$|NO_COLOR$|FORCE_COLOR$|COLUMNS$|PYTEST_|COVERAGE_|TOCSIN_|NODE_OPTIONS$|RUST_BACKTRACE$")
+    ours = re.compile(
+        r"CI$|NO_COLOR$|FORCE_COLOR$|COLUMNS$|PYTEST_|COVERAGE_|TOCSIN_|NODE_OPTIONS$|RUST_BACKTRACE$|MAKE|MFLAGS$"
+    )
     clean = {name: value for name, value in os.environ.items() if not ours.match(name)}
     apart = {"PYTHONDONTWRITEBYTECODE": "1", "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOPROXY": "off", "LC_ALL": "C"}
     return {**clean, **apart, "TERM": "xterm-256color", "npm_config_update_notifier": "false", **more}
