@@ -5,8 +5,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 VENV := .venv
 CHECK := .check
 BIN := $(VENV)/bin
-# Tests mostly wait for programs and terminals, so one process more than there are processors is well used.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+# Tests run real programs and terminals: with more processes than processors some of those would be kept waiting too long.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
 
 .PHONY: help setup fix check test bench demo docs clean
 
