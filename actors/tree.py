@@ -189,10 +189,14 @@ class Tree:
         return self.decisions(after=1 << 62)[1]
 
     def status(self) -> Status:
-        """The whole line at one instant."""
-        look = Look("balance")
-        balance = self.ask(self._recorder, look)
-        counts = self.ask(self._recorder, Look("counts"))
+        """The whole line at one instant: no notice is seen in two places, or in none."""
+        found: Status = self._settled(lambda: self.dispatcher.between(self._present), self._present)
+        return found
+
+    def _present(self) -> Status:
+        """On the stage thread, while nothing moves between the stages."""
+        recorder = self._recorder.on_receive
+        balance, counts = recorder(Look("balance")), recorder(Look("counts"))
         broken = self.supervisor.broken
         return Status(
             at=self.dispatcher.clock.now(),
@@ -203,31 +207,35 @@ class Tree:
             pending=balance.pending,
             at_the_door=self.door.depth(),
             lanes=self._lanes(),
-            scopes=self.ask(self._hold, Look()),
+            scopes=self._hold.on_receive(Look()),
             tallies=tuple(Tally(stage=s, verdict=v, reason=r, count=n) for (s, v, r), n in sorted(counts.items())),
-            untold=self.ask(self._recorder, Look("untold")),
-            dead_letters=len(self.dead_letters()),
+            untold=recorder(Look("untold")),
+            dead_letters=len(recorder(Look("dead_letters"))),
             restarts=self.supervisor.restarts,
             broken=f"{broken.stage}: {broken.trace}" if broken else "",
         )
 
     def _lanes(self) -> tuple[LaneStatus, ...]:
-        standing: dict[str, LaneStatus] = self.ask(self._throttle, Look())
-        recipients: dict[str, str] = self.ask(self._defer, Look())
-        flying: dict[str, str] = self.ask(self._fanout, Look())
-        ends: dict[str, dict[Verdict, int]] = self.ask(self._recorder, Look("lanes"))
+        standing: dict[str, LaneStatus] = self._throttle.on_receive(Look())
+        recipients: dict[str, str] = self._defer.on_receive(Look())
+        flying: dict[str, str] = self._fanout.on_receive(Look())
+        ends: dict[str, dict[Verdict, int]] = self._recorder.on_receive(Look("lanes"))
         return tuple(
             _merged(standing.get(name), name, recipients[name], flying.get(name, ""), ends.get(name, {}))
             for name in sorted(recipients)
         )
 
     def ask(self, actor: LineActor, message: object) -> Any:
-        """Ask from outside. On a line that is stepped by hand, the asker does the stepping; one that ended only answers."""
+        """Ask one actor from outside."""
+        return self._settled(lambda: actor.actor_ref.ask(message, block=False), lambda: actor.on_receive(message))
+
+    def _settled(self, ask: Callable[[], pykka.Future[Any]], answer: Callable[[], Any]) -> Any:
+        """On a line that is stepped by hand, the asker does the stepping; one that ended only answers."""
         if self.dispatcher.here():
             raise BadInput("a shelf runs on the stage thread, so it can't ask the line: nobody would be there to answer")
         if self.dispatcher.ended:
-            return actor.on_receive(message)
-        future = actor.actor_ref.ask(message, block=False)
+            return answer()
+        future = ask()
         if not self.dispatcher.threaded:
             self.dispatcher.run_until_idle()
         try:

@@ -150,9 +150,10 @@ class _Run:
                 ended = await self._attended(line)
             finally:
                 with anyio.CancelScope(shield=True):
-                    status = await anyio.to_thread.run_sync(line.status)
                     waiting = await anyio.to_thread.run_sync(self._close_session, line)
                     await anyio.to_thread.run_sync(line.stop, _GRACE)
+                    # Looked at when all has come to rest: what a sink was just answering counts as told, or as not, for good.
+                    status = await anyio.to_thread.run_sync(line.status)
         _report(self._name, status, waiting, self._warnings)
         return ended
 

@@ -11,10 +11,12 @@ import msgspec
 import pytest
 
 import tocsin
-from tocsin import Delivery, Event, Proof, Receipt, Tocsin
+from tocsin import Delivery, Event, Proof, Receipt, Settings, Tocsin
 from tocsin.contracts.signals import Paused, Resumed, TurnEnded, TurnStarted
+from tocsin.contracts.verdicts import Verdict
 from tocsin.edges.sinks.inbox import InboxSink
 from tocsin.edges.sinks.stream import StreamSink
+from tocsin.pipeline.roster import ThrottlePolicy
 
 
 @pytest.fixture
@@ -250,3 +252,18 @@ def test_what_was_cut_is_whole_in_a_file_of_the_state_directory(tmp_path: Path) 
     (file,) = (tmp_path / "spill").iterdir()
     assert str(file) in delivery.text
     assert "x" * 30_000 in file.read_text()
+
+
+def test_a_status_is_the_whole_line_at_one_instant() -> None:
+    with Tocsin(Settings(throttle=ThrottlePolicy(batches_per_minute=0, window=1))) as line:
+        line.open_lane("dev", Got())
+        feeding = threading.Thread(target=lambda: [line.feed(f"{word} failed") for word in range(1_500)])
+        feeding.start()
+        while feeding.is_alive():
+            status = line.status()
+            delivered = sum(tally.count for tally in status.tallies if tally.verdict == Verdict.DELIVER)
+            [lane] = status.lanes
+            assert lane.delivered == status.delivered == delivered
+            assert status.fed == status.delivered + status.folded + sum(status.dropped.values()) + status.pending
+            assert status.pending >= lane.depth
+        feeding.join()
