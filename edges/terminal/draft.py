@@ -10,6 +10,8 @@ _KEY: Final = re.compile(
     rb"|(?P<shift3>\x1bO[ -~])"
     rb"|(?P<alt>\x1b[^\x1b\[\]OP_^X])"
     rb"|(?P<escape>\x1b(?=\x1b))"
+    # What begins a sequence and goes on as none: Alt with that key, or a report that was cut off.
+    rb"|(?P<broken>\x1b(?:O(?=[^ -~])|\[(?!M)[0-?]*+[ -/]*+(?=[^@-~])|[\]P_^X][^\x07\x1b]*+(?=\x1b[^\\])))"
     rb"|(?P<text>[\x20-\x7e\x80-\xff]+)"
     rb"|(?P<control>[\x00-\x1a\x1c-\x1f\x7f])",
     re.DOTALL,
@@ -122,6 +124,8 @@ class Draft:
                 self._sequence(match["params"] or b"", match["final"] or b"")
             case "shift3":
                 self._recall() if match.group()[2:] == b"A" else self._lose_track()
+            case "broken":
+                self._lose_track()
             case _:
                 pass
 

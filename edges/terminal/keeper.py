@@ -26,6 +26,8 @@ def main(report: int, locale: str, program: str, words: list[str]) -> None:
     """Start ``program`` in front of the terminal, and be with it to its end."""
     # On macOS nothing but the leader itself can take the terminal; on Linux it may have it already.
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    # Whoever started us may ignore hang-ups, as under nohup: those of another terminal. The end of its own it must hear.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     # In the background it must still be able to say who is in front.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU, *_PASSED_ON})
     pid = os.fork()

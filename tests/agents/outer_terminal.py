@@ -26,7 +26,9 @@ def spawn(argv, slave_name, env=None):
         (os.POSIX_SPAWN_DUP2, 0, 1),
         (os.POSIX_SPAWN_DUP2, 0, 2),
     ]
-    return os.posix_spawn(argv[0], argv, env or dict(os.environ), file_actions=actions, setsid=True)
+    # As every terminal has it, also where the tests themselves run under nohup.
+    heeded = [signal.SIGHUP]
+    return os.posix_spawn(argv[0], argv, env or dict(os.environ), file_actions=actions, setsid=True, setsigdef=heeded)
 
 
 def lines_of(path):

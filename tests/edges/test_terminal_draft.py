@@ -1,7 +1,7 @@
 """Draft: which keys begin a line that somebody is writing, and which end it."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tocsin.edges.terminal.draft import Draft
@@ -132,6 +132,18 @@ def test_what_was_left_unsent_is_a_draft() -> None:
     assert not draft.open
 
 
+@pytest.mark.parametrize("begun", [b"\x1bO", b"\x1b[", b"\x1b[1;5", b"\x1b]11;rgb:00", b"\x1bP1$r"])
+def test_a_sequence_that_breaks_off_swallows_no_key_after_it(begun: bytes) -> None:
+    draft = Draft()
+    draft.feed(b"\x10" + begun)
+    draft.feed(b"\x1b[A")
+    assert draft.open
+    assert draft.unfinished == 0
+    draft.feed(b"\r")
+    assert not draft.open
+
+
+@example([b"\x10\x1bO"])
 @given(st.lists(st.binary(max_size=12) | st.sampled_from([*NO_KEYS.values(), b"\x1b[200~", b"\x1b[201~"]), max_size=20))
 def test_any_keys_are_taken_and_enter_ends_them(reads: list[bytes]) -> None:
     draft = Draft()

@@ -204,6 +204,14 @@ def test_nohup_is_respected(tmp_path: Path) -> None:
         assert outer.wait() == 143
 
 
+def test_under_nohup_too_a_killed_wrapper_leaves_nobody_behind(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, ["sleep", "600"], under=["/usr/bin/env", "--ignore-signal=HUP"]) as outer:
+        keeper = until(lambda: pids("-P", outer.pid), "the keeper")
+        program = until(lambda: pids("-P", keeper[0]), "the program")
+        os.kill(outer.pid, signal.SIGKILL)
+        until(lambda: not any(map(is_there, keeper + program)), lambda: f"the end of {keeper} and {program}")
+
+
 def test_in_a_thread_the_size_is_followed_too(tmp_path: Path) -> None:
     with OuterTerminal(
         tmp_path, ["sh", "-c", "trap 'stty size' WINCH; stty size; while :; do sleep 0.02; done"], options="thread"

@@ -163,15 +163,30 @@ class Screen:
 
     def foreground(self):
         """The names of what is in the foreground of its terminal, and of the terminals in that."""
+        return [Path(name).name for state, _, name in self._processes() if "+" in state and "T" not in state]
+
+    def sizes(self):
+        """The sizes, as (columns, rows), of its terminal and of the terminals in that."""
+        found = set()
+        for terminal in {terminal for _, terminal, _ in self._processes() if "/" in terminal}:
+            opened = os.open(f"/dev/{terminal}", os.O_RDWR | os.O_NOCTTY)
+            found.add(tuple(os.get_terminal_size(opened)))
+            os.close(opened)
+        return found
+
+    def _processes(self):
+        """State, terminal and name of its process and of all that descend from that."""
+        need("ps")
         top = int(self._server("display-message", "-p", "-t", self._name, "#{pane_pid}"))
-        listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat=,comm="], capture_output=True, text=True, check=True).stdout
-        rows = [line.split(None, 3) for line in listed.splitlines()]
-        ours, names = {top}, []
-        for pid, parent, state, name in sorted(rows, key=lambda row: int(row[0])):
-            if int(parent) in ours:
+        listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat=,tty=,comm="], capture_output=True, text=True, check=True)
+        ours, found = {top}, []
+        for pid, parent, *said in sorted(
+            (line.split(None, 4) for line in listed.stdout.splitlines()), key=lambda row: int(row[0])
+        ):
+            if int(pid) in ours or int(parent) in ours:
                 ours.add(int(pid))
-                names += [Path(name).name] if "+" in state and "T" not in state else []
-        return names
+                found.append(said)
+        return found
 
     def sees(self, text):
         """Wait until it is shown."""
@@ -221,9 +236,10 @@ class Pair:
         self.wrapped.keys(*keys)
 
     def resize(self, columns, rows):
-        """The same new size to both."""
-        self.bare.resize(columns, rows)
-        self.wrapped.resize(columns, rows)
+        """The same new size to both; keys that come after this find the terminals changed, all the way in."""
+        for screen in (self.bare, self.wrapped):
+            screen.resize(columns, rows)
+            until(lambda at=screen: at.sizes() == {(columns, rows)}, lambda at=screen: f"{columns} × {rows}: {at.sizes()}")
 
     def at_work(self, name):
         """Wait until a program of this name is in the foreground of a terminal, under both: then keys are its own."""
