@@ -2,7 +2,6 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable
 from typing import Any, Self
 
 import pykka
@@ -48,8 +47,8 @@ class Dispatcher:
         self._ready: deque[DispatchedActor] = deque()
         self._lazy: deque[DispatchedActor] = deque()
         """Actors that bring new work in: they run when nobody else has anything to do, so that memory stays flat."""
-        self._between: deque[tuple[Callable[[], Any], pykka.Future[Any]]] = deque()
-        """What is to be looked at while nothing is on its way between the stages."""
+        self._onlookers: deque[DispatchedActor] = deque()
+        """Actors that look at all others at one instant: they run when nothing is on its way between those."""
         self._actors: list[DispatchedActor] = []
         self._awake = threading.Event()
         self._sleeping = False
@@ -62,17 +61,9 @@ class Dispatcher:
 
     def schedule(self, actor: "DispatchedActor") -> None:
         """Put it on the run queue; wake the thread if it sleeps. Called from any thread."""
-        (self._lazy if actor.lazy else self._ready).append(actor)
+        (self._lazy if actor.lazy else self._onlookers if actor.onlooker else self._ready).append(actor)
         if self._sleeping:
             self._awake.set()
-
-    def between(self, call: Callable[[], Any]) -> pykka.Future[Any]:
-        """Run ``call`` on the stage thread when no actor has anything to do: it sees all of them at one instant."""
-        future: pykka.Future[Any] = pykka.ThreadingFuture()
-        self._between.append((call, future))
-        if self._sleeping:
-            self._awake.set()
-        return future
 
     def nudge(self) -> None:
         """Look at the clock again: somebody moved it."""
@@ -123,8 +114,8 @@ class Dispatcher:
         """Run the actor whose turn it is. False if it is nobody's."""
         if self._ready:
             self._ready.popleft().run()
-        elif self._between:
-            _answer(*self._between.popleft())
+        elif self._onlookers:
+            self._onlookers.popleft().run()
         elif self._lazy and not self._stopping:
             self._lazy.popleft().run()
         else:
@@ -149,7 +140,7 @@ class Dispatcher:
     def _sleep(self) -> None:
         """Announce the sleep first and look again, so that what was put in between is not missed."""
         self._sleeping = True
-        if not (self._ready or self._between or self._lazy or self._stopping):
+        if not (self._ready or self._onlookers or self._lazy or self._stopping):
             due = self.next_due()
             wait = LONGEST_WAIT if due is None else (due - self.clock.now()) / 1000
             if wait > 0:
@@ -158,19 +149,13 @@ class Dispatcher:
         self._awake.clear()
 
 
-def _answer(call: Callable[[], Any], future: pykka.Future[Any]) -> None:
-    """A fault in it is the asker's."""
-    try:
-        future.set(call())
-    except Exception as error:
-        future.set_exception((type(error), error, error.__traceback__))
-
-
 class DispatchedActor(pykka.Actor):
     """A pykka actor with its own mailbox and state, run by a dispatcher instead of a thread of its own."""
 
     lazy = False
     """True for actors that bring new work in."""
+    onlooker = False
+    """True for actors that look at the others, between two pieces of work."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self.dispatcher = dispatcher

@@ -10,8 +10,8 @@ from ..contracts.errors import BadInput, NotRunning
 from ..contracts.events import Event
 from ..contracts.lanes import LaneSpec
 from ..contracts.ports import Clock, Shelf, Sink
-from ..contracts.status import LaneStatus, Status, Tally
-from ..contracts.verdicts import DROPS, Decision, Verdict
+from ..contracts.status import Status
+from ..contracts.verdicts import Decision
 from ..pipeline.classify import Classify
 from ..pipeline.dedup import Dedup
 from ..pipeline.defer import Defer
@@ -34,6 +34,7 @@ from .line import (
     ThrottleActor,
 )
 from .messages import CloseLane, Courier, Drain, Flush, Look, Observe, OpenLane, Rearmer, Seed
+from .overview import OverviewActor
 from .recorder import RecorderActor
 from .sink import SinkActor
 from .supervisor import Supervisor
@@ -82,9 +83,10 @@ class Tree:
         self._defer = DeferActor.launch(*on, Defer(settings.defer))
         self._fanout = FanOutActor.launch(*on, FanOut(settings.fanout, run, spill_dir))
         self._sinks = SinkActor.launch(*on, courier, spill)
+        self._overview = OverviewActor.launch(*on)
         self._actors: tuple[LineActor, ...] = (
             self._intake, self._classify, self._fingerprint, self._dedup, self._throttle, self._hold, self._defer,
-            self._fanout, self._sinks, self._recorder,
+            self._fanout, self._sinks, self._recorder, self._overview,
         )  # fmt: skip
         self._wire()
 
@@ -101,6 +103,9 @@ class Tree:
             gate.throttle, gate.intake, gate.door = throttle, intake, self.door
         self._fanout.throttle, self._fanout.sinks = throttle, self._sinks.actor_ref
         self._sinks.fanout = self._fanout.actor_ref
+        self._overview.door, self._overview.records = self.door, self._recorder
+        self._overview.throttle, self._overview.hold = self._throttle, self._hold
+        self._overview.defer, self._overview.fanout = self._defer, self._fanout
         for actor in self._actors:
             actor.recorder = self._recorder.actor_ref
 
@@ -190,52 +195,16 @@ class Tree:
 
     def status(self) -> Status:
         """The whole line at one instant: no notice is seen in two places, or in none."""
-        found: Status = self._settled(lambda: self.dispatcher.between(self._present), self._present)
+        found: Status = self.ask(self._overview, Look())
         return found
 
-    def _present(self) -> Status:
-        """On the stage thread, while nothing moves between the stages."""
-        recorder = self._recorder.on_receive
-        balance, counts = recorder(Look("balance")), recorder(Look("counts"))
-        broken = self.supervisor.broken
-        return Status(
-            at=self.dispatcher.clock.now(),
-            fed=balance.fed,
-            delivered=balance.delivered,
-            folded=balance.folded,
-            dropped=balance.dropped,
-            pending=balance.pending,
-            at_the_door=self.door.depth(),
-            lanes=self._lanes(),
-            scopes=self._hold.on_receive(Look()),
-            tallies=tuple(Tally(stage=s, verdict=v, reason=r, count=n) for (s, v, r), n in sorted(counts.items())),
-            untold=recorder(Look("untold")),
-            dead_letters=len(recorder(Look("dead_letters"))),
-            restarts=self.supervisor.restarts,
-            broken=f"{broken.stage}: {broken.trace}" if broken else "",
-        )
-
-    def _lanes(self) -> tuple[LaneStatus, ...]:
-        standing: dict[str, LaneStatus] = self._throttle.on_receive(Look())
-        recipients: dict[str, str] = self._defer.on_receive(Look())
-        flying: dict[str, str] = self._fanout.on_receive(Look())
-        ends: dict[str, dict[Verdict, int]] = self._recorder.on_receive(Look("lanes"))
-        return tuple(
-            _merged(standing.get(name), name, recipients[name], flying.get(name, ""), ends.get(name, {}))
-            for name in sorted(recipients)
-        )
-
     def ask(self, actor: LineActor, message: object) -> Any:
-        """Ask one actor from outside."""
-        return self._settled(lambda: actor.actor_ref.ask(message, block=False), lambda: actor.on_receive(message))
-
-    def _settled(self, ask: Callable[[], pykka.Future[Any]], answer: Callable[[], Any]) -> Any:
-        """On a line that is stepped by hand, the asker does the stepping; one that ended only answers."""
+        """Ask from outside. On a line that is stepped by hand, the asker does the stepping; one that ended only answers."""
         if self.dispatcher.here():
             raise BadInput("a shelf runs on the stage thread, so it can't ask the line: nobody would be there to answer")
         if self.dispatcher.ended:
-            return answer()
-        future = ask()
+            return actor.on_receive(message)
+        future = actor.actor_ref.ask(message, block=False)
         if not self.dispatcher.threaded:
             self.dispatcher.run_until_idle()
         try:
@@ -254,18 +223,3 @@ class Tree:
         for actor in self._actors:
             pykka.ActorRegistry.unregister(actor.actor_ref)
         return ended
-
-
-def _merged(standing: LaneStatus | None, name: str, recipient: str, flying: str, ends: dict[Verdict, int]) -> LaneStatus:
-    standing = standing or LaneStatus(name=name)
-    return LaneStatus(
-        name=name,
-        depth=standing.depth,
-        waits_for=standing.waits_for,
-        until=standing.until,
-        suppressed=standing.suppressed,
-        under_way=flying,
-        recipient=recipient,
-        delivered=ends.get(Verdict.DELIVER, 0),
-        dropped=sum(count for verdict, count in ends.items() if verdict in DROPS),
-    )

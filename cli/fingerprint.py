@@ -10,7 +10,8 @@ from typing import Any, Final, cast, get_args
 import click
 import msgspec
 
-from ..pipeline.canonical import Level, canonical, explain
+from ..contracts.base import Level
+from ..pipeline.canonical import canonical, explain
 from ..pipeline.identity import FP_VERSION
 from ..pipeline.identity import fingerprint as print_of
 from ..pipeline.memo import Memo

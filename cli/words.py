@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import click
 import msgspec
-from wcwidth import wcswidth
 
 from ..contracts.base import Instant
 from ..pipeline.inert import inert
@@ -123,6 +122,10 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from wcwidth import wcswidth  # takes its time to load
+
     return max(wcswidth(text), 0)
 
 

@@ -19,6 +19,14 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 Traffic = Literal["event", "user", "notice", "mail", "return"]
 """Whose words these are: a machine's, a person's, the harness's, an agent's, or a person's answer."""
 
+Level = Literal["strict", "standard", "loose"]
+"""How much is taken for noise.
+
+``strict``: control codes, case, white space, a time stamp in front, ``:line:column`` at the end. ``standard`` (the
+default) also what is certainly volatile, such as ids, addresses, times and durations. ``loose`` also numbers, quoted
+strings, URLs, paths and names.
+"""
+
 
 class Inbound(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What comes in from outside: strict, an unknown field is an error that names it."""

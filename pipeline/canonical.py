@@ -1,22 +1,15 @@
 """Canonical: the words of a message without what changes from one occurrence to the next."""
 
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import Final
 
+from ..contracts.base import Level
 from .canonical_loose import loosen
 from .canonical_strict import collapse, core
 from .canonical_trace import Replacement, Trace
 from .volatile import mask_standard
 
-__all__ = ["Level", "Replacement", "canonical", "core", "explain", "finisher"]
-
-Level = Literal["strict", "standard", "loose"]
-"""How much is taken for noise.
-
-``strict``: control codes, case, white space, a time stamp in front, ``:line:column`` at the end. ``standard`` (the
-default) also what is certainly volatile, such as ids, addresses, times and durations. ``loose`` also numbers, quoted
-strings, URLs, paths and names.
-"""
+__all__ = ["Replacement", "canonical", "core", "explain", "finisher"]
 
 
 def _loose(text: str) -> str:

@@ -3,13 +3,10 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
-from ..contracts.base import Inbound, Instant
+from ..contracts.base import Inbound, Instant, Level
 from ..contracts.events import Event
 from ..contracts.notices import Notice
 from ..contracts.verdicts import Stage, Verdict
-from .canonical import Level
-from .identity import fingerprint
-from .memo import Memo
 from .stage import StageBase
 from .step import Step
 
@@ -39,8 +36,13 @@ class Fingerprint(StageBase[Policy]):
     """Gives every notice its print: ``sha1(source \\0 scope \\0 canonical message)``, or the producer's own key."""
 
     def __init__(self, policy: Policy) -> None:
+        # Its rules are half of what there is to load, and whoever only reads settings has no use for them.
+        from .identity import fingerprint
+        from .memo import Memo
+
         super().__init__(policy)
         self._memo = Memo(policy.level)
+        self._fingerprint = fingerprint
 
     def offer(self, batch: Iterable[Notice], now: Instant, step: Step[Notice]) -> None:
         """Notices in, the same notices with their prints out, in order."""
@@ -71,7 +73,7 @@ class Fingerprint(StageBase[Policy]):
 
     def _print_one(self, notice: Notice, now: Instant, step: Step[Notice]) -> None:
         event, key = notice.event, _key(notice.event)
-        print_ = fingerprint(event.source, event.scope, event.text, self.policy.level, frame=event.frame, key=key)
+        print_ = self._fingerprint(event.source, event.scope, event.text, self.policy.level, frame=event.frame, key=key)
         printed = Notice(notice.serial, event, notice.lane, notice.severity, notice.at, print_)
         step.out.append(printed)
         reason = Reason.KEY if key else Reason.FRAME if event.frame else Reason.MESSAGE
@@ -83,4 +85,4 @@ class Fingerprint(StageBase[Policy]):
 
     def print_of(self, source: str, scope: str, key: str) -> str:
         """The print that a notice with this producer's key has."""
-        return fingerprint(source, scope, "", self.policy.level, key=key)
+        return self._fingerprint(source, scope, "", self.policy.level, key=key)

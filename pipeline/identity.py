@@ -8,7 +8,8 @@ canonical form sees to it that lines, ids in a route and asserted values do not 
 from hashlib import sha1
 from typing import Final
 
-from .canonical import Level, canonical
+from ..contracts.base import Level
+from .canonical import canonical
 
 FP_VERSION: Final = 1
 """The recipe's version. It is stored with every fingerprint, so that a new recipe does not tell old news again."""

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple
 
-from .canonical import Level, canonical, core, finisher
+from ..contracts.base import Level
+from .canonical import canonical, core, finisher
 from .identity import digest
 
 Mode = Literal["raw", "core", "off"]

@@ -8,7 +8,6 @@ import msgspec
 
 from ..contracts.events import Event
 from ..contracts.notices import Notice
-from .identity import fingerprint
 
 Worker = Literal["preserved", "reclaimed", "reaped-token-cap", "reaped-idle", "released-mail"]
 """What became of a worker: its tree kept or reclaimed, itself ended at its cap or for idleness, its mail filed unread."""
@@ -184,6 +183,8 @@ def _of_these(notice: Notice, ids: tuple[str, ...], key: str) -> Notice:
     event = notice.event
     detail = _in_words(ids) if event.detail in ("", _in_words(event.ctx)) else event.detail
     left = msgspec.structs.replace(event, ctx=ids, key=key, detail=detail)
+    from .identity import fingerprint  # loads all its rules
+
     return msgspec.structs.replace(notice, event=left, fingerprint=fingerprint(event.source, event.scope, "", key=key))
 
 

@@ -29,6 +29,7 @@ POISON = {
     "FanOutActor": Batch(None),
     "SinkActor": Send(None),
     "RecorderActor": Rulings([None]),
+    "OverviewActor": None,
 }
 
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.pipeline.canonical import Level, canonical, core, explain, finisher
+from tocsin.contracts.base import Level
+from tocsin.pipeline.canonical import canonical, core, explain, finisher
 from tocsin.pipeline.canonical_strict import CASE_TABLE
 from tocsin.pipeline.canonical_trace import Trace
 
