@@ -1,15 +1,16 @@
 """The command ``tocsin``: finds the subcommand, and says every failure in words with an exit code. No heavy import here."""
 
-import importlib
+import errno
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, NoReturn
 
 import click
 
 from ..contracts.errors import TocsinError
+from .lazy import LazyGroup
 
 EXIT_CODES: Final[dict[str, int]] = {
     "bad_input": 2,
@@ -39,6 +40,8 @@ EXIT_CODES: Final[dict[str, int]] = {
 }
 """The one mapping from what a ``TocsinError`` is called to how a command ends; what is not here is 7, a fault of ours."""
 
+_UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
+"""What a full or broken place for standard output answers; files of ours say their name."""
 INTERNAL: Final = 7
 INTERRUPTED: Final = 130
 PIPE_CLOSED: Final = 141
@@ -80,20 +83,8 @@ class Manner:
     json = False
 
 
-class Commands(click.Group):
-    """The subcommands, each imported when it is needed."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names, in the order of a first day."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one."""
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(f"{__package__}.{module}"), attribute)
-        return command
+class Commands(LazyGroup):
+    """The subcommands, in the order of a first day."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -106,11 +97,6 @@ class Commands(click.Group):
         """Run one."""
         with _quiet_pipe():
             return super().invoke(ctx)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List them without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
 
 
 @contextmanager
@@ -130,7 +116,7 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         ctx.exit()
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, table=COMMANDS, package=__package__, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 def tocsin() -> None:
     """The one ordered line between everything that wants an agent's attention and the agent.
@@ -148,6 +134,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             sys.stdout.flush()
     except BrokenPipeError:
         code = PIPE_CLOSED
+    except OSError as error:
+        code = _say(error, manner) if code == 0 else code
+        _forget_stdout()
     if code == PIPE_CLOSED:
         _forget_stdout()
     sys.exit(code)
@@ -166,7 +155,8 @@ def _run(arguments: Sequence[str] | None, manner: Manner) -> int:
     except BrokenPipeError:
         return PIPE_CLOSED
     except click.UsageError as error:
-        error.show()
+        with suppress(OSError):
+            error.show()
         return error.exit_code
     except Exception as error:
         if os.environ.get("TOCSIN_DEBUG"):
@@ -187,16 +177,31 @@ def _say(error: Exception, manner: Manner) -> int:
         code, text, exit_code = "not_installed", f"this needs the package {inner.name}: pip install {inner.name}", 6
     elif isinstance(inner, OSError) and inner.filename is not None:
         code, text, exit_code = "bad_input", f"{inner.filename}: {inner.strerror}", 2
+    elif isinstance(inner, OSError) and inner.errno in _UNWRITABLE:
+        code, text, exit_code = "output_lost", f"what is printed can't be written: {inner.strerror}", 6
     else:
         words = f"{type(inner).__name__}: {inner}".rstrip(": ")
         code, text, exit_code = "internal", f"this is a fault of tocsin ({words}); TOCSIN_DEBUG=1 shows where", INTERNAL
+    _tell(code, text, bool(getattr(inner, "retryable", False)), as_json=manner.json)
+    return exit_code
+
+
+def _tell(code: str, text: str, retryable: bool, *, as_json: bool) -> None:
+    """On the channel that is right, and else on the one that is left."""
     from .words import complain, print_json
 
-    if manner.json:
-        print_json({"error": {"code": code, "text": text, "retryable": bool(getattr(inner, "retryable", False))}})
-    else:
+    if as_json:
+        try:
+            print_json({"error": {"code": code, "text": text, "retryable": retryable}})
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError:
+            _forget_stdout()
+        else:
+            return
+    with suppress(OSError):
         complain(text)
-    return exit_code
 
 
 def _only(error: BaseException) -> BaseException:

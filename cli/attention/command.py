@@ -1,12 +1,12 @@
 """``tocsin attention``: agents ask, nothing interrupts, and the person takes one thing at a time."""
 
-import importlib
 import os
 from typing import Any, Final
 
 import click
 
 from ...contracts.errors import BadInput
+from ..lazy import LazyGroup
 from .launcher import LAUNCHED
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
@@ -34,25 +34,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
 """Every command: where it is, and what it is for; it is imported when it is called."""
 
 
-class Group(click.Group):
-    """The commands, each imported when it is needed; with ``--json`` a mistake in the options is told as JSON, too."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names, the person's first."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one."""
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(f"{__package__}.{module}"), attribute)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List them without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+class Group(LazyGroup):
+    """The commands, the person's first; with ``--json`` a mistake in the options is told as JSON, too."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Note what was asked for, before anything can be wrong with it."""
@@ -70,7 +53,7 @@ class Group(click.Group):
             raise BadInput(error.format_message()) from error
 
 
-@click.group(cls=Group)
+@click.group(cls=Group, table=COMMANDS, package=__package__)
 def attention() -> None:
     """The person's queue: agents ask, nothing interrupts, and you take one thing at a time.
 

@@ -45,7 +45,10 @@ finally:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     *shown, modules = done.stdout.splitlines()
-    assert modules == "['tocsin', 'tocsin.cli', 'tocsin.cli.main', 'tocsin.contracts', 'tocsin.contracts.errors']"
+    assert (
+        modules
+        == "['tocsin', 'tocsin.cli', 'tocsin.cli.lazy', 'tocsin.cli.main', 'tocsin.contracts', 'tocsin.contracts.errors']"
+    )
     for name in command.COMMANDS:
         assert any(line.startswith(f"  {name} ") for line in shown), name
 
@@ -61,7 +64,31 @@ def test_every_command_that_is_listed_is_there_and_explains_itself(name: str) ->
 def test_an_unknown_command_is_a_usage_error(here) -> None:
     code, out, err = here.tocsin("explian")
     assert (code, out) == (2, "")
-    assert "No such command" in err
+    assert "there is no command 'explian'; did you mean explain?" in err
+
+
+def test_the_same_goes_for_the_commands_of_a_group(here) -> None:
+    assert "did you mean next?" in here.tocsin("attention", "nexxt")[2]
+    assert "did you mean" not in here.tocsin("attention", "zzz")[2]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "said"),
+    [
+        (("--version",), 6, "can't be written: No space left on device"),
+        (("rules", "list"), 6, "can't be written: No space left on device"),
+        (("rules", "list", "--json"), 6, "can't be written: No space left on device"),
+        (("rules", "show", "nosuch", "--json"), 2, "no rule is called nosuch"),
+    ],
+)
+def test_a_full_place_for_the_output_is_said_in_words(arguments, exit_code: int, said: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(argv(*arguments), stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        assert done.returncode == exit_code
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+        assert subprocess.run(argv(*arguments), stdout=full, stderr=full, timeout=60, check=False).returncode == exit_code
 
 
 def test_every_kind_of_failure_has_its_exit_code() -> None:
