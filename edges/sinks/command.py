@@ -2,14 +2,20 @@
 
 import os
 import shlex
+import shutil
 from collections.abc import Sequence
-from typing import Self
+from subprocess import DEVNULL
+from tempfile import TemporaryFile
+from typing import IO, Final, Self
 
 import anyio
 from anyio.abc import Process
 
 from ...contracts.deliveries import Delivery, Proof, Receipt
 from ...contracts.errors import BadInput, SinkBusy, SinkGone
+
+_TAIL: Final = 2_000
+"""Bytes of the end of what it printed that are looked at."""
 
 
 class CommandSink:
@@ -29,14 +35,20 @@ class CommandSink:
             raise BadInput(f"{argument!r} is no command: {error}") from error
         if not argv:
             raise BadInput("which command? as in command:notify-send tocsin")
+        if shutil.which(argv[0]) is None:
+            raise BadInput(f"there is no program {argv[0]!r}; nothing could be handed to it")
         return cls(argv)
 
     async def deliver(self, delivery: Delivery) -> Receipt:
-        """Start it, feed it, wait for it."""
+        """Start it, feed it, wait for it. What it prints is shown to nobody, for the screen is another program's."""
+        with TemporaryFile() as complaints:
+            return await self._run(delivery, complaints)
+
+    async def _run(self, delivery: Delivery, complaints: IO[bytes]) -> Receipt:
         environment = {**os.environ, "TOCSIN_DELIVERY": delivery.id, "TOCSIN_LANE": delivery.lane}
         try:
             with anyio.CancelScope(shield=True):  # half a start can't be undone; the process below can be ended
-                process = await anyio.open_process(self._argv, stdout=None, stderr=None, env=environment)
+                process = await anyio.open_process(self._argv, stdout=DEVNULL, stderr=complaints, env=environment)
         except FileNotFoundError as error:
             raise SinkGone(f"there is no program {self._argv[0]!r}") from error
         except OSError as error:
@@ -46,7 +58,7 @@ class CommandSink:
                 await self._feed(process, delivery.text)
                 code = await process.wait()
                 if code != 0:
-                    raise SinkBusy(f"{self._argv[0]!r} ended with {code}")
+                    raise SinkBusy(f"{self._argv[0]!r} ended with {code}{_last_words(complaints)}")
                 return Receipt(proof=Proof.OFFERED)
             process.kill()
             raise SinkBusy(f"{self._argv[0]!r} did not end within {self._timeout:g} s")
@@ -59,3 +71,11 @@ class CommandSink:
             await process.stdin.aclose()
         except (BrokenPipeError, anyio.BrokenResourceError):
             return  # it did not want to read all of it; its exit code says what it thinks
+
+
+def _last_words(complaints: IO[bytes]) -> str:
+    """The last line that it printed on stderr, if any."""
+    complaints.seek(0, os.SEEK_END)
+    complaints.seek(max(0, complaints.tell() - _TAIL))
+    lines = complaints.read().decode(errors="replace").strip().splitlines()
+    return f": {lines[-1].strip()}" if lines else ""

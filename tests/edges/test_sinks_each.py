@@ -142,6 +142,12 @@ def test_a_program_that_fails_is_tried_again(code: int) -> None:
         deliver(CommandSink(["sh", "-c", f"exit {code}"]), given())
 
 
+def test_what_a_program_complained_of_last_says_why_it_failed_and_the_screen_is_left_alone(capfd) -> None:
+    with pytest.raises(SinkBusy, match="ended with 1: no display$"):
+        deliver(CommandSink(["sh", "-c", "echo shown; echo first >&2; echo no display >&2; exit 1"]), given())
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_program_that_reads_nothing_and_is_content_accepts() -> None:
     assert deliver(CommandSink(["true"]), given("€" * 10_000)) == OK
 

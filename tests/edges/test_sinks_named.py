@@ -48,6 +48,7 @@ def test_an_inbox_is_opened_with_its_limit() -> None:
         ("stream:/nowhere/at/all.jsonl", "can't be written"),
         ("command:", "which command"),
         ("command:'open", "is no command"),
+        ("command:no-such-program-here --now", "there is no program 'no-such-program-here'"),
         ("inbox:many", "how many deliveries"),
         ("inbox:0", "how many deliveries"),
         ("pty:", "can't be opened by name"),
