@@ -10,7 +10,7 @@ import click
 
 from ..contracts import wire
 from ..contracts.errors import Lost, NotFound, TocsinError
-from ..contracts.verdicts import Decision
+from ..contracts.verdicts import Decision, Verdict
 from ..edges.server.client import Client
 from .asking import ask_all, asked, timeout_option, to_option
 from .remembered import Remembered, as_plain, laddered, remembered, waits_there
@@ -127,7 +127,9 @@ def _story(steps: Iterable[Decision]) -> str:
     steps = list(steps)
     fingerprint = next((step.fingerprint for step in steps if step.fingerprint), "")
     head = f"{steps[0].id} for {steps[0].lane or 'nobody'}{f', fingerprint {fingerprint}' if fingerprint else ''}"
-    return f"{head}\n{table(('WHEN', 'WHERE', 'WHAT', 'WHY', 'UNTIL'), map(_step, steps))}"
+    told = table(("WHEN", "WHERE", "WHAT", "WHY", "UNTIL"), map(_step, steps))
+    folded = fingerprint and steps[-1].verdict == Verdict.FOLD
+    return f"{head}\n{told}" + (f"\nwhat it was counted into: tocsin explain {fingerprint[:8]}" if folded else "")
 
 
 def _step(one: Decision) -> tuple[str, ...]:

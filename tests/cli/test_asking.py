@@ -55,6 +55,19 @@ def test_the_story_of_what_was_told_can_be_asked_for(here, agent) -> None:
     assert story["decisions"][0]["at"].endswith("Z")
 
 
+def test_the_story_of_a_repeat_names_what_it_was_counted_into(here, agent) -> None:
+    assert here.tocsin("pause", "dev")[0] == 0
+    for _ in range(2):
+        here.tocsin("feed", "--to", "dev", "--severity", "error", "the cart is broken")
+    until(lambda: here.tocsin("decisions", "--jsonl")[1].count('"fold"'))
+    folded = next(
+        step for step in map(json.loads, here.tocsin("decisions", "--jsonl")[1].splitlines()) if step["verdict"] == "fold"
+    )
+    last = here.tocsin("explain", folded["id"])[1].splitlines()[-1]
+    assert last == f"what it was counted into: tocsin explain {folded['fingerprint'][:8]}"
+    assert len(json.loads(here.tocsin("explain", last.split()[-1], "--json")[1])["decisions"]) > 3
+
+
 def test_a_story_is_found_whoever_it_was_told_to(here) -> None:
     with here.agent("composer", name="a") as one, here.agent("composer", name="b") as two:
         for terminal in (one, two):
