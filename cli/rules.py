@@ -12,6 +12,7 @@ from ..contracts.base import Instant
 from ..contracts.errors import BadInput
 from ..contracts.events import Event
 from ..contracts.signals import Signal
+from ..edges.sources.kinds import KINDS
 from ..edges.sources.lines import Lines
 from ..edges.sources.reader import Reader
 from ..edges.sources.rule import Rule
@@ -63,7 +64,7 @@ def show(rule_id: str, extra: tuple[Path, ...], as_json: bool) -> None:
     say(f"{rule.id}: {rule.title}")
     for name in rule.__struct_fields__:
         if name not in ("id", "title") and (value := getattr(rule, name)) not in ("", ()):
-            say(f"  {name.replace('_', ' ')}: {_shown(value)}")
+            say(f"  {name}: {_shown(value)}")
 
 
 @rules.command()
@@ -82,12 +83,15 @@ def test(file: Any, extra: tuple[Path, ...], as_json: bool) -> None:
         trial.read(text)
     trial.end()
     if as_json:
-        print_json({"lines": [line.as_values() for line in trial.lines], "events": msgspec.to_builtins(trial.events)})
+        lines = [line.as_values() for line in trial.lines]
+        print_json({"lines": lines, "events": msgspec.to_builtins(trial.events), "elsewhere": trial.elsewhere})
         return
     for line in trial.lines:
         say(line.in_words())
     for number, event in trial.events.items():
         say(f"\n#{number} {event.severity} {event.category}: {event.text}" + (f"  ({event.frame})" if event.frame else ""))
+    for number, other in trial.elsewhere.items():
+        say(f"\n#{number} " + (f"is told as #{other}" if other else "is no news"))
     sys.stdout.flush()
 
 
@@ -157,8 +161,12 @@ class Trial:
         self._waiting: list[Line] = []
         self._returned: list[Line] = []
         self._again: Line | None = None
+        self._withheld: list[tuple[int, str]] = []
         self.lines: list[Line] = []
         self.events: dict[str, Event] = {}
+        """The events by the number of their block; the second of a block ends with ``.2``."""
+        self.elsewhere: dict[str, str] = {}
+        """Blocks without an event, and what is told instead: the number of an event, or nothing."""
 
     def read(self, line: str) -> None:
         """The next line."""
@@ -169,7 +177,14 @@ class Trial:
         """No more lines come."""
         for late in self._reader.close(_NOW):
             if isinstance(late, Event) and late not in self.events.values():
-                self.events[f"{len(self.events) + 1} (from the progress)"] = late
+                self.told(next((block for block, key in self._withheld if key == late.key), 0), late)
+        for block in sorted({number for line in self.lines if line.opens for number in line.blocks[:1]}):
+            if str(block) not in self.events:
+                self.elsewhere[str(block)] = self._instead_of(block)
+
+    def _instead_of(self, block: int) -> str:
+        keys = {key for number, key in self._withheld if number == block}
+        return next((name for name, event in self.events.items() if event.key in keys), "")
 
     def opened(self, block: int, match: Match) -> None:
         """The present line began a block."""
@@ -207,6 +222,10 @@ class Trial:
         several = sum(name.split(".")[0] == str(block) for name in self.events)
         self.events[f"{block}.{several + 1}" if several else str(block)] = event
 
+    def withheld(self, block: int, key: str) -> None:
+        """Whether it is told by another block, or at the end, is known at the end."""
+        self._withheld.append((block, key))
+
     def _belongs(self, block: int) -> None:
         self._present.blocks.append(block)
 
@@ -226,7 +245,7 @@ def _tells(rule: Rule) -> str:
     if not rule.enabled:
         return "off"
     if rule.severity != "info":
-        return rule.severity
+        return rule.severity if KINDS[rule.opens].is_news else "nothing"
     return f"signal {rule.signal}" if rule.signal else "nothing"
 
 
@@ -244,4 +263,7 @@ def _brief(rule: Rule) -> dict[str, Any]:
 
 
 def _shown(value: object) -> str:
-    return "".join(f"\n    {item}" for item in value) if isinstance(value, tuple) else str(value)
+    """A field as a rule file has it, but for lists: a line each is easier to read."""
+    if isinstance(value, tuple):
+        return "".join(f"\n    {item}" for item in value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

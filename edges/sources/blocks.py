@@ -1,12 +1,13 @@
 """Blocks: lines that belong to one finding are gathered, told once, and given back if they turn out not to belong."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Final
 
 from ...contracts.base import Millis, Record
 from ...contracts.severity import SeverityName
+from .kept import Kept
 from .rules import Match
 
 FIRST_LINES: Final = 60
@@ -17,7 +18,8 @@ WIDEST: Final = 1_000
 """Characters of one line that a detail keeps."""
 LOOKED_AT: Final = 2_000
 """Characters of a line that decide whether it belongs to a block."""
-_LITTLE: Final = re.compile(r"^(?:code|errno|syscall|path|dest|command|signal|A complete log|stack)\b|^-?\d+$")
+_NET_LOGGER: Final = re.compile(r"^[\w.`]+\[\d+\]$")
+_CPP_WHAT: Final = re.compile(r"^\s+what\(\): +(?P<text>\S.*)$")
 RECORD: Final = re.compile(r"^ {1,2}(?:[○✓✔⨯⚠▲◯✗×] |(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) )")
 """Lines of their own that Next.js and others indent, though they belong to nothing above."""
 ASIDE_LINES: Final = 24
@@ -32,8 +34,14 @@ class Step(Enum):
     """It belongs, and nothing after it does."""
     ASIDE = "aside"
     """The next line will tell; given back if that one does not belong."""
+    GUESS = "guess"
+    """It belongs unless it begins a finding of its own: nothing in the line itself says that it does."""
     OVER = "over"
     """It does not belong; the block is whole."""
+
+
+Begins = Callable[[str, Step], bool]
+"""Says of a line that is no more than guessed to belong, or set aside, whether it begins another finding."""
 
 
 class Told(Record, frozen=True, kw_only=True):
@@ -60,6 +68,9 @@ class Block:
     takes_lead = False
     """True if a log line just before it is its announcement (``ERROR: Exception in …``) and belongs to it."""
 
+    is_news = True
+    """False if nothing that is gathered is ever told."""
+
     looks_back = False
     """True if ``begin`` wants the lines before the one that opened it."""
 
@@ -74,6 +85,10 @@ class Block:
         """Lines before the one that opened it which belong to it as printed."""
         self.of_test = ""
         """The failing test that announced it, if one did."""
+        self.file = ""
+        """The file whose tests are told of, if a line named it before."""
+        self.fault = ""
+        """What reading it raised: it is then told as the plain line that opened it."""
         self.add(match.start)
         self.begin(match.start, before)
 
@@ -89,10 +104,31 @@ class Block:
         """What the block means, now that it is whole."""
         return [Told(text=self.match.start)]
 
-    def offer(self, line: str) -> Step:
+    def whole(self) -> list[Told]:
+        """What the block means; if that can't be said, the line that opened it, as any finding of one line."""
+        with Kept() as kept:
+            if not self.fault:
+                return self.told()
+        fault = self.fault or kept.words
+        return [Told(text=self.match.start, detail=f"{self.printed}\n(tocsin could not read more into this: {fault})")]
+
+    def offer(self, line: str, begins: Begins | None = None) -> Step:
         """Take the next line if it belongs: ``OVER`` says that it does not, ``LAST`` that the block is whole with it."""
         line = line[:LOOKED_AT]
-        step = self.step(line)
+        with Kept() as kept:
+            return self._take(line, self._settled(line, self.step(line), begins))
+        self.fault = kept.words
+        return Step.OVER
+
+    def _settled(self, line: str, step: Step, begins: Begins | None) -> Step:
+        """What is guessed, or waits, is given up where another finding begins."""
+        if step not in (Step.GUESS, Step.ASIDE) or not line.strip():
+            return Step.OURS if step is Step.GUESS else step
+        if begins is not None and begins(line, step):
+            return Step.OVER
+        return Step.OURS if step is Step.GUESS else step
+
+    def _take(self, line: str, step: Step) -> Step:
         if step is Step.ASIDE and len(self.aside) < ASIDE_LINES:
             self.aside.append(line)
             return step
@@ -144,84 +180,19 @@ class Lead(Block):
         # asyncio names the task between its announcement and the traceback.
         return Step.OURS if line.startswith("future: <") else Step.OVER
 
-
-class Run(Block):
-    """Lines that all begin with the same words (``npm error``), or what is indented below the first."""
-
-    def begin(self, line: str, before: Sequence[str]) -> None:
-        """The pattern's group ``lead`` has the words."""
-        del before
-        self._words = self.match.groups.get("lead", "")
-        self._named = ""
-        self._name(line)
-
-    def step(self, line: str) -> Step:
-        """Whatever begins alike belongs."""
-        if self._words and line.startswith(self._words):
-            self._name(line)
-            return Step.OURS
-        if self._words:
-            return Step.OVER
-        return Step.OURS if line[:1] in (" ", "\t") and line.strip() and len(self.lines) < FIRST_LINES else Step.OVER
-
     def told(self) -> list[Told]:
-        """The first line that says what is wrong: codes, numbers and paths alone do not."""
-        if not self._words:
-            return [Told(text=self.title.strip())]
-        return [Told(text=f"{self._words} {self._named}".strip(), detail=self.printed)]
-
-    def _name(self, line: str) -> None:
-        said = line.removeprefix(self._words).strip()
-        if said and not self._named and not _LITTLE.match(said):
-            self._named = said
+        """.NET names the logger, C++ the type of the exception, and both say what is wrong in the next line."""
+        below = self.lines[1] if len(self.lines) > 1 else ""
+        what = _CPP_WHAT.match(below)
+        if what is not None or (below and self.match.line.level and _NET_LOGGER.match(self.match.start)):
+            return [Told(text=f"{self.match.start}: {what['text'] if what else below.strip()}", detail=self.printed)]
+        return super().told()
 
 
-class Race(Block):
-    """Go's race detector, to its closing ruler."""
-
-    def step(self, line: str) -> Step:
-        """A ruler ends it."""
-        return Step.LAST if line.startswith("====") else Step.OURS
-
-    def told(self) -> list[Told]:
-        """The first function of the report."""
-        function = next((line.strip() for line in self.lines if line.startswith("  ") and "(" in line), "")
-        return [Told(text="WARNING: DATA RACE", frame=function.split("(")[0].rsplit("/", 1)[-1])]
-
-
-class Gradle(Block):
-    """``FAILURE: Build failed``: what went wrong, where, and what to try, between blank lines."""
-
-    def begin(self, line: str, before: Sequence[str]) -> None:
-        """The reason stands below ``What went wrong``."""
-        del line, before
-        self._reasons: list[str] = []
-        self._reading = False
-
-    def step(self, line: str) -> Step:
-        """Headers begin with a star, the rest of a section with ``>`` or white space."""
-        if line.startswith(("BUILD FAILED", "Deprecated Gradle", "FAILURE: ")):
-            return Step.OVER
-        if not line.strip():
-            return Step.ASIDE
-        if line.startswith("* "):
-            self._reading = line.startswith("* What went wrong")
-            return Step.OURS
-        if self._reading and len(self._reasons) < 3:
-            self._reasons.append(line.strip().removeprefix("> "))
-        return Step.OURS if line[:1] in (" ", ">", "\t") or self._reading or len(self.lines) > 1 else Step.OVER
-
-    def told(self) -> list[Told]:
-        """The reasons, outer to inner."""
-        return [Told(text=f"Gradle: {' '.join(self._reasons)}" if self._reasons else self.title, detail=self.printed)]
-
-
-class Request(Lead):
-    """A line of an access log: its client, its duration and its size change every time and are no part of it."""
-
-    def told(self) -> list[Told]:
-        """Method, path without query, and status."""
-        groups = self.match.groups
-        return [
-            Told(text=f"{groups['method']} {groups['path'].split('?')[0]} answered {groups['status']}", detail=self.printed)
-        ]
+def opened(kind: type[Block], match: Match, before: Sequence[str] = ()) -> Block:
+    """A block of that kind; one that can't be made costs no more than itself: its line is then told as a plain one."""
+    with Kept() as kept:
+        return kind(match, before)
+    block = Lead(match)
+    block.fault = kept.words
+    return block

@@ -20,6 +20,7 @@ _ESLINT_PROBLEM: Final = re.compile(
 )
 _ESLINT_FILE: Final = re.compile(r"^(?:[A-Za-z]:\\|/|\.{0,2}/?)[^\s:][^:]*\.\w+$")
 
+_RUFF_MORE: Final = re.compile(r"^(?:\s+\S|\d+ +[-+|]|(?:help|info|note): )")
 _POSITION: Final = re.compile(r"\s*[(:]\d+:\d+(?:-\d+)?\)?|\s+\d+:\d+(?:-\d+)?\b")
 _BUNDLER_CODE: Final = re.compile(r"^\[(?P<code>[A-Z][A-Z_]+)\] (?P<text>.+)$")
 _BUNDLER_PLACE: Final = re.compile(
@@ -134,7 +135,7 @@ class Ruff(Block):
 
     def step(self, line: str) -> Step:
         """A blank line ends it."""
-        return Step.OURS if line.strip() and len(self.lines) < _LONGEST else Step.OVER
+        return Step.OURS if _RUFF_MORE.match(line) and len(self.lines) < _LONGEST else Step.OVER
 
     def told(self) -> list[Told]:
         """File and message; code that can't be parsed is more than a matter of taste."""
@@ -160,9 +161,12 @@ class Webpack(Block):
             return Step.OVER
         if self.aside:
             return Step.OURS if _CODE.match(line) else Step.OVER
+        if len(self.lines) >= _LONGEST:
+            return Step.OVER
         if not self._message or self._message.endswith(":"):
             self._message = _POSITION.sub("", line).strip()
-        return Step.OURS if len(self.lines) < _LONGEST else Step.OVER
+            return Step.OURS
+        return Step.OURS if line[0].isspace() else Step.GUESS
 
     def told(self) -> list[Told]:
         """File and message."""
@@ -208,7 +212,7 @@ class Bundler(Block):
         if not self._message:
             self._message = _POSITION.sub("", line).strip()
             return Step.OURS
-        return Step.OURS if _BUNDLER_MORE.match(line) else Step.OVER
+        return Step.GUESS if _BUNDLER_MORE.match(line) else Step.OVER
 
     def told(self) -> list[Told]:
         """The message, and the file as it is printed."""

@@ -14,6 +14,7 @@ class Diff(Block):
     """``@@ -11,7 +11,16 @@`` and as many old and new lines as it counts."""
 
     quiet = Millis(1_000)
+    is_news = False
 
     def begin(self, line: str, before: Sequence[str]) -> None:
         """A count that is not there is 1."""

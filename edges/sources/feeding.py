@@ -2,14 +2,13 @@
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Final
 
 import anyio
 
 from ...contracts.base import Millis
 from ...contracts.events import Event
+from .kept import Kept
 from .telling import Finding
 
 __all__ = ["DRAINED_WITHIN", "WAITING", "Emit", "Feeding", "Finding"]
@@ -63,11 +62,15 @@ class Feeding:
             await self._came.wait()
             self._came = anyio.Event()
             if batch := self._batch():
-                with _Kept() as kept:
+                with Kept() as kept:
                     await self._emit(batch)
                 if kept.error is not None:
-                    self._lost(len(batch), f"{type(kept.error).__name__}: {kept.error}".rstrip(": "))
+                    self._lost(len(batch), kept.words)
         self._drained.set()
+
+    def fault(self, why: str) -> None:
+        """Count a finding that could not even be read."""
+        self._lost(1, f"this is a fault of tocsin ({why})")
 
     def abandon(self) -> None:
         """Count what still waits as left out: the taker did not come back in time."""
@@ -93,13 +96,3 @@ class Feeding:
     def _lost(self, count: int, why: str) -> None:
         self.left_out += count
         self.failure = self.failure or why
-
-
-class _Kept(AbstractContextManager["_Kept"]):
-    """Keeps what a taker raised: it may not end the command whose output is passed through, and it is told at the end."""
-
-    error: Exception | None = None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> bool:
-        self.error = error if isinstance(error, Exception) else None
-        return self.error is not None

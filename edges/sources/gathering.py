@@ -5,15 +5,19 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from ...contracts.base import Instant
-from .blocks import Block, Step
+from .blocks import Begins, Block, Step, opened
+from .js_block import JavaScript
 from .kinds import KINDS
 from .prefix import service_of, without_time
 from .rules import Catalogue, Match
 from .telling import Finding, Teller
+from .test2json import unwrapped
 from .trace import Trace
 
 _BEFORE: Final = 4_096
 _LINES_BEFORE: Final = 60
+_MOST_OPEN: Final = 64
+"""Services of one stream with an open block; one more, and the oldest block is told as it is."""
 _VERDICT: Final = re.compile(r"(?: -- |  )Time elapsed: .*$| <<< (?:FAILURE|ERROR)!.*$")
 
 
@@ -35,7 +39,7 @@ class _Open:
         """When it has been quiet for so long that it is whole."""
         return Instant(self.touched_at + self.block.quiet)
 
-    def offer(self, line: str) -> Step:
+    def offer(self, line: str, begins: Begins) -> Step:
         """Offer the line without what its stream puts before each line.
 
         The second line tells whether there is such a stream: if it bears the service and time that the first did, all do.
@@ -51,7 +55,7 @@ class _Open:
             self._stamped = marked
         if marked and not self._stamped:
             return Step.OVER
-        step = self.block.offer(bare)
+        step = self.block.offer(bare, begins)
         if step is Step.ASIDE:
             self.waiting.append(line)
         elif step is not Step.OVER:
@@ -68,6 +72,7 @@ class Gathering:
         self._trace = trace
         self._open: dict[str, _Open] = {}
         self._latest = ""
+        self._file_of_tests = ""
         self._before = ""
         self._opened = 0
 
@@ -83,7 +88,9 @@ class Gathering:
                     break
             end = text.index("\n", place)
             at = place
-            found += self._line(text[place:end], lambda: self._lines_before(text, at), now)  # noqa: B023 - used at once
+            line = unwrapped(text[place:end])
+            if line is not None:
+                found += self._line(line, lambda: self._lines_before(text, at), now)  # noqa: B023 - used at once
             place = end + 1
         self._before = text[-_BEFORE:] if len(text) >= _BEFORE else (self._before + text)[-_BEFORE:]
         return found
@@ -110,7 +117,7 @@ class Gathering:
             match = self._catalogue.match(line)
             return self._begin(match, before, now) if match is not None else []
         held = self._open[service]
-        step = held.offer(line)
+        step = held.offer(line, self._begins_another)
         if step is not Step.OVER:
             return self._joined(service, step, now)
         match = self._catalogue.match(line)
@@ -150,13 +157,29 @@ class Gathering:
         signal = self._teller.signal(match, now)
         told_by_line: list[Finding] = [] if signal is None else [signal]
         if match.rule.severity == "info":
+            if match.rule.category == "test":
+                self._file_of_tests = match.groups.get("file", self._file_of_tests)
             if self._trace is not None:
                 self._trace.signalled(match, signal)
             return told_by_line
         kind = KINDS[match.rule.opens]
-        block = kind(match, _of_service(match.line.service, before()) if kind.looks_back else ())
+        block = opened(kind, match, _of_service(match.line.service, before()) if kind.looks_back else ())
+        block.file = self._file_of_tests
+        found = self._finish(next(iter(self._open)), now) if len(self._open) >= _MOST_OPEN else []
         self._hold(self._with_stack(block, match.line.stack) if match.line.stack else block, match, now)
-        return told_by_line
+        return found + told_by_line
+
+    def _begins_another(self, line: str, step: Step) -> bool:
+        """True if the line begins a finding that what is open may not swallow.
+
+        A line that waits for the next one may be part of a message, which may say anything: only a stack or a failing test
+        that begins there is surely another finding, and a message of JavaScript's form is not.
+        """
+        match = self._catalogue.match(line)
+        if match is None or step is Step.GUESS:
+            return match is not None
+        kind = KINDS[match.rule.opens]
+        return match.rule.category == "test" or (kind.takes_lead and not issubclass(kind, JavaScript))
 
     def _hold(self, block: Block, match: Match, now: Instant) -> None:
         self._opened += 1
@@ -173,7 +196,7 @@ class Gathering:
             for line in (first, *rest):
                 block.add(line)
             return block
-        whole = KINDS[inner.rule.opens](inner)
+        whole = opened(KINDS[inner.rule.opens], inner)
         whole.lead = (block.title,)
         for line in rest:
             whole.offer(line)
@@ -185,7 +208,7 @@ class Gathering:
         kind = KINDS[match.rule.opens]
         if not (kind.takes_lead and held.block.is_announcement and match.rule.severity != "info"):
             return False
-        block = kind(match)
+        block = opened(kind, match)
         block.lead = (*held.block.printed.split("\n"), *block.lead)
         block.of_test = _VERDICT.sub("", held.block.title).strip() if held.block.match.rule.category == "test" else ""
         taken = self._open[service] = _Open(block, held.number, held.opened_at)
@@ -201,6 +224,8 @@ class Gathering:
             self._trace.returned(held.number, len(held.waiting))
             for event in events:
                 self._trace.told(held.number, event)
+            for key in self._teller.withheld:
+                self._trace.withheld(held.number, key)
         found: list[Finding] = [*events]
         for line in held.waiting:
             if self._trace is not None:
@@ -213,7 +238,7 @@ class Gathering:
     def _lines_before(self, text: str, place: int) -> list[str]:
         """The last lines before a place, for blocks whose first line is not their beginning."""
         seen = (self._before + text[max(0, place - _BEFORE) : place])[-_BEFORE:]
-        return seen.split("\n")[-_LINES_BEFORE - 1 : -1]
+        return [line for raw in seen.split("\n")[-_LINES_BEFORE - 1 : -1] if (line := unwrapped(raw)) is not None]
 
 
 def _of_service(service: str, lines: list[str]) -> list[str]:

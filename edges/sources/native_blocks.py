@@ -149,7 +149,7 @@ class Rust(Block):
         if self._new_form and not self._message and line.strip():
             self._message = line.strip()
             return Step.OURS
-        if line[:1] in (" ", "\t") and len(self.lines) < _RUST_MESSAGE_LINES:
+        if line[:1] in (" ", "\t") and not self.aside and len(self.lines) < _RUST_MESSAGE_LINES:
             return Step.OURS
         return Step.ASIDE if line.strip() and len(self.aside) < 6 else Step.OVER
 

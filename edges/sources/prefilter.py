@@ -26,6 +26,9 @@ COMMON: Final = (
     "illegal", "not set", " 500", " 502", " 503", " 504", "attempt to", "errno", ".pl line ", ".pm line ",
     "exit status", "limit reached", "inotify", "lost", "closed", "unhealthy", "depends on", "1) test", "emfile",
     "enfile", "enospc", "did not",
+    # What loggers write for error and worse: cut short, in one letter, as a number.
+    "erro", "eror", "[err", "err ", "err]", "=err", '"err"', "[e]", "[e ", "fata", "ftl", "crit", "pani", "emerg", "alert",
+    '"level":50', '"level": 50', '"level":60', '"level": 60', '"level":"e"', '"level":"f"', '"s":"e"', '"s":"f"', ".cc:",
 )
 # fmt: on
 """Words of which every line holds one that a rule with ``common = true`` can match."""

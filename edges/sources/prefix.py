@@ -15,11 +15,11 @@ Level = str
 LEVELS: Final[dict[str, Level]] = {
     word: level
     for level, words in {
-        "debug": "trace debug verbose silly fine finer finest trce dbug dbg trc verb v d",
+        "debug": "trace trac debug debu verbose silly fine finer finest trce dbug dbg trc verb v d",
         "info": "info notice information log inf i n success config ready hint http status note",
         "warning": "warn warning wrn w",
-        "error": "error err severe fail failed eror e failure",
-        "critical": "critical crit fatal alert emerg emergency panic ftl f c crt dpanic",
+        "error": "error err erro severe fail failed eror e failure",
+        "critical": "critical crit fatal alert emerg emergency panic ftl fata pani f c crt dpanic",
     }.items()
     for word in words.split()
 }
@@ -30,6 +30,7 @@ _TIME: Final = r"""
       [\[(]?\d{4}[-/.]\d\d[-/.]\d\d(?:T|[ ]{1,2}|[ ]-[ ])\d\d:\d\d(?::\d\d)?(?:[.,:]\d{1,9})?[ ]?
       (?:Z|UTC|GMT|[A-Z]{3,4}(?=\s\[)|[+-]\d\d:?\d\d)?
     | [\[(]?\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?(?![\d:])
+    | \d{1,2}:\d\d[AP]M(?=\s)
     | \[?(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?[ ])?MONTH[ ]{1,2}\d{1,2}[ ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[ ]\d{4})?
     | \[?\d{1,2}[ /-]MONTH[ /-]\d{4}[ :]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:[ ][+-]\d{4})?
     | \[?\d{1,2}/\d{1,2}/\d{2,4},?[ ]\d{1,2}:\d\d(?::\d\d)?(?:[ \u202f]?[AP]M)?
@@ -37,8 +38,8 @@ _TIME: Final = r"""
     )(?P<close>[\])]?)
 """.replace("MONTH", "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)")
 _ANY_LEVEL: Final = (
-    r"TRACE|DEBUG|VERBOSE|FINEST|FINER|FINE|INFO|NOTICE|LOG|WARNING|WARN|ERROR|ERR|SEVERE|CRITICAL|CRIT|FATAL|ALERT|EMERG|DPANIC"
-    r"|PANIC|TRC|DBG|INF|WRN|FTL"
+    r"TRACE|DEBUG|VERBOSE|FINEST|FINER|FINE|INFO|NOTICE|LOG|WARNING|WARN|ERROR|ERRO|ERR|SEVERE|CRITICAL|CRIT|FATAL|FATA|ALERT"
+    r"|EMERGENCY|EMERG|DPANIC|PANIC|TRC|DBG|INF|WRN|FTL"
 )
 _WORD: Final = r"[A-Za-z_][\w.$:/@-]*"
 
@@ -49,13 +50,20 @@ _PIECES: Final = tuple(
         _TIME,
         # klog: I0501 10:00:00.000000   1 file.go:12]
         r"(?P<level>[IWEF])\d{4}[ ]\d\d:\d\d:\d\d\.\d+[ ]+\d+[ ][\w.-]+:\d+\]",
+        # Tornado, Jupyter: [E 10:00:00.000 ServerApp]
+        r"\[(?P<level>[DIWEFC])[ ](?:(?:\d{6}|\d{4}-\d\d-\d\d)[ ])?\d\d:\d\d:\d\d(?:\.\d+)?[ ][\w.:-]+\]",
+        # logrus: ERRO[0000]
+        r"(?P<level>TRAC|DEBU|INFO|WARN|ERRO|FATA|PANI)\[\d{4,}\]",
+        # Monolog: app.ERROR:
+        r"[a-z][\w-]*\.(?P<level>DEBUG|INFO|NOTICE|WARNING|ERROR|CRITICAL|ALERT|EMERGENCY):(?=[ ])",
         # Rails: E, [2031-05-01T10:00:00.000000 #123] ERROR -- name:
         r"[DIWEFA],[ ]\[[^\]]{1,60}\][ ]+(?P<level>[A-Z]+)[ ]--[ ][^:]{0,40}:",
         # .NET: fail: Microsoft.AspNetCore.Server[13]
         r"(?P<level>trce|dbug|info|warn|fail|crit):(?=[ ])",
         # Brackets, angle brackets or a word in capitals; a colon may follow.
-        rf"[\[<(][ ]?(?P<level>(?:{_ANY_LEVEL})|(?i:{_ANY_LEVEL}))[ ]?[\]>)]:?",
-        rf"(?P<level>{_ANY_LEVEL})(?::(?=\s|$)|(?P<bare>(?=\s|$|\]|\[|\|)))",
+        rf"[\[<(][ ]?(?P<level>(?:{_ANY_LEVEL})|(?i:{_ANY_LEVEL}))[ ]{{0,8}}[\]>)]:?",
+        # A bracket that closes here was opened before the time: [10:00:00 ERR]
+        rf"(?P<level>{_ANY_LEVEL})(?::(?=\s|$)|\]:?|(?P<bare>(?=\s|$|\[|\|)))",
         r"(?P<level>debug|info|warn|warning|verbose|notice|trace):(?=\s)",
         r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]+:",
         r"(?:lvl|level|severity)=\"?(?P<level>[A-Za-z]+)\"?",
@@ -66,9 +74,12 @@ _PIECES: Final = tuple(
     )
 )
 _AFTER_TIME: Final = re.compile(
-    r"(?P<level>error|err|warn|warning|info|debug|fatal|critical|trace)(?=\s|:\s|$):?|\d{1,7}(?=\s(?:---|\[))|---|-(?=\s)|\|(?=\s)|[:–](?=\s)"
+    r"(?P<level>error|err|warn|warning|wrn|info|inf|debug|dbg|fatal|ftl|critical|trace)(?:\]|(?=\s|:\s|$):?)"
+    r"|\d{1,7}(?=\s(?:---|\[))|---|-(?=\s)|\|(?=\s)|[:–](?=\s)"
     r"|\*\d+(?=\s)|(?:msg|message)=\"?|(?:caller|logger|component|source|name)=\S+"
 )
+# A letter in brackets means a level behind a time only; elsewhere it may mean anything.
+_LETTER: Final = re.compile(r"\[(?P<level>[DIWEF])\]")
 _LOGGER: Final = re.compile(rf"(?P<logger>{_WORD}(?:\[\d+\])?(?:\(\d+\))?)(?:\s?[-–]\s|\s?:\s+|\s\|\s|\]\s)")
 _NO_LOGGER: Final = re.compile(
     r"(?i)(?:.*(?:error|exception|warning|exit|interrupt|failure|fault)|fatal|panic|exception|uncaught|unhandled\w*|cause|caused|failed)$"
@@ -158,6 +169,8 @@ def without_time(line: str) -> str:
 
 
 def _piece(line: str, at: int, begun: bool) -> re.Match[str] | None:
+    if begun and (letter := _LETTER.match(line, at)):
+        return letter
     for piece in _PIECES:
         found = piece.match(line, at)
         if found is not None:

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -20,6 +20,7 @@ from ...contracts.events import Event
 from ...contracts.ports import Clock
 from ...contracts.signals import ProcessExited, ProcessStarted
 from .feeding import DRAINED_WITHIN, Emit, Feeding
+from .kept import Kept
 from .lines import Lines
 from .outlet import Outlet
 from .reader import Reader
@@ -152,13 +153,20 @@ class _Watch:
             except (BrokenPipeError, ConnectionResetError):
                 outlet.close()
             self._remember(data)
-            self._tell(self._reader.read(outlet.name, data, self._clock.now()))
+            self._tell(self._found(lambda: self._reader.read(outlet.name, data, self._clock.now())))  # noqa: B023 - called at once
             self._due_changed.set()
 
     def _tell(self, found: list[Finding], *, last: bool = False) -> None:
         """Hand findings over, and remember what was told: the last word about a bad end need not say it again."""
         self._told.extend(finding for finding in found if isinstance(finding, Event))
         self._feeding.put(found, last=last)
+
+    def _found(self, read: Callable[[], list[Finding]]) -> list[Finding]:
+        """A fault in reading costs what was read, and is told at the end; it never ends the command or hides its exit code."""
+        with Kept() as kept:
+            return read()
+        self._feeding.fault(kept.words)
+        return []
 
     def _remember(self, data: bytes) -> None:
         """The last output, of both streams as it came, for the case that the end is bad."""
@@ -175,7 +183,7 @@ class _Watch:
                 await self._due_changed.wait()
                 continue
             await anyio.sleep(max(0, due - self._clock.now()) / 1000)
-            self._tell(self._reader.tick(self._clock.now()))
+            self._tell(self._found(lambda: self._reader.tick(self._clock.now())))
 
     async def _forward(self, process: Process, outlets: Sequence[Outlet]) -> None:
         """Signals to us are meant for the command; the size of our terminal is the size of its."""
@@ -197,7 +205,7 @@ class _Watch:
             code=code if code >= 0 else 128 - code,
             died_of=signal.Signals(-code).name if code < 0 else "",
         )
-        self._tell(self._reader.close(now), last=True)
+        self._tell(self._found(lambda: self._reader.close(now)), last=True)
         alert = [] if self._is_expected(ended) else [self._alert(ended)]
         self._feeding.put([ended, *alert], last=True)
         self._feeding.end()

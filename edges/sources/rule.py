@@ -1,6 +1,6 @@
 """Rule: one kind of line, as its TOML table says it."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from ...contracts.base import Inbound
 from ...contracts.severity import SeverityName
@@ -11,12 +11,19 @@ SignalName = Literal[
 """What a matching line says about the life of the process, besides or instead of an event."""
 
 BlockName = Literal[
-    "", "python", "js", "jvm", "dotnet", "ruby", "php", "go", "rust", "elixir", "sanitizer",
+    "", "python", "js", "thrown", "jvm", "dotnet", "ruby", "php", "go", "rust", "elixir", "sanitizer",
     "diagnostic", "javac", "rustc", "eslint", "webpack", "bundler", "proxy", "prisma",
-    "pytest", "unittest", "gotest", "cargotest", "jest", "vitest", "tap", "numbered", "progress",
+    "pytest", "unittest", "gotest", "cargotest", "jest", "vitest", "tap", "numbered", "progress", "names",
     "run", "race", "gradle", "request", "error", "ruff", "diff",
 ]  # fmt: skip
 """The kinds of multi-line findings; ``blocks.KINDS`` has one entry for each."""
+
+GROUPS: Final[dict[BlockName, tuple[str, ...]]] = {
+    "progress": ("id",),
+    "request": ("method", "path", "status"),
+    "ruff": ("file",),
+}
+"""The named groups that every pattern of a rule must have which opens such a block."""
 
 
 class Rule(Inbound, frozen=True, kw_only=True):
@@ -29,7 +36,10 @@ class Rule(Inbound, frozen=True, kw_only=True):
     patterns: tuple[str, ...]
     """Regular expressions, any of which may match. One that begins with ``^`` is tried behind each part of a log prefix."""
     literals: tuple[str, ...] = ()
-    """Texts of at least three characters; every line that can match holds one of them, in any letter case."""
+    """Texts of at least three characters; every line that can match holds one of them, in any letter case.
+
+    Patterns that are plain text need none. New patterns for a known rule need new ones.
+    """
     unless: tuple[str, ...] = ()
     """Regular expressions that take a match back."""
     severity: SeverityName = "error"

@@ -1,19 +1,20 @@
 """Rules: the catalogue of what a line of process output can mean, kept as data and checked when it is loaded."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from ...contracts.errors import BadInput
 from ...contracts.severity import SeverityName
-from . import rulefile, structured
+from . import regex_cost, rulefile, structured
 from .prefilter import Literals, Prefilter, lowered
 from .prefix import Prefixed, parse
 from .rule import Rule
 
-MATCHED: Final = 8_192
+MATCHED: Final = regex_cost.SEEN
 """Characters of a line that patterns see; the rest of a longer line is told but not searched."""
 
 _QUIET: Final = frozenset({"debug", "info"})
@@ -48,23 +49,25 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 class _Compiled:
     """A rule with its expressions, made ready when the rule is first tried: most never are."""
 
-    __slots__ = ("_ready", "rule")
+    __slots__ = ("_is_own", "_ready", "rule")
 
-    def __init__(self, rule: Rule) -> None:
+    def __init__(self, rule: Rule, *, is_own: bool) -> None:
         self.rule = rule
+        self._is_own = is_own
         self._ready: _Expressions | None = None
 
     @property
     def expressions(self) -> "_Expressions":
         if self._ready is None:
-            self._ready = _Expressions(self.rule)
+            self._ready = _Expressions(self.rule, is_own=self._is_own)
         return self._ready
 
 
 class _Expressions:
-    __slots__ = ("anchored", "floating", "unless")
+    __slots__ = ("anchored", "floating", "seen", "unless")
 
-    def __init__(self, rule: Rule) -> None:
+    def __init__(self, rule: Rule, *, is_own: bool) -> None:
+        self.seen = min(map(regex_cost.seen, (*rule.patterns, *rule.unless))) if is_own else MATCHED
         self.anchored = [re.compile(pattern) for pattern in rule.patterns if _is_anchored(pattern)]
         self.floating = [re.compile(pattern) for pattern in rule.patterns if not _is_anchored(pattern)]
         self.unless = [re.compile(pattern) for pattern in rule.unless]
@@ -74,33 +77,36 @@ class _Expressions:
         starts = line.starts[::-1]
         for pattern in self.anchored:
             for start in starts:
-                if found := pattern.match(start):
+                if found := pattern.match(start, 0, self.seen):
                     return start, found
         for pattern in self.floating:
             for start in starts:
-                if found := pattern.search(start):
+                if found := pattern.search(start, 0, self.seen):
                     return line.body, found
         return None
 
     def taken_back(self, line: Prefixed) -> str:
         """The expression that takes a match back, if one does."""
-        return next((pattern.pattern for pattern in self.unless if any(map(pattern.search, line.starts))), "")
+        return next(
+            (pattern.pattern for pattern in self.unless if any(pattern.search(start, 0, self.seen) for start in line.starts)),
+            "",
+        )
 
 
 class Catalogue:
     """All rules, in the order in which they are tried."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[Rule], own: Collection[str] = ()) -> None:
         self.rules: Final = tuple(sorted(rules, key=lambda rule: (rule.priority, rule.id)))
         """Every rule, disabled ones too."""
-        self._compiled = [_Compiled(rule) for rule in self.rules if rule.enabled]
+        self._compiled = [_Compiled(rule, is_own=rule.id in own) for rule in self.rules if rule.enabled]
         self._by_literal: dict[str, list[int]] = {}
         for place, compiled in enumerate(self._compiled):
             for literal in compiled.rule.literals:
                 self._by_literal.setdefault(literal.lower(), []).append(place)
         self._own_literals = Literals(self._by_literal)
-        own = (literal for compiled in self._compiled if not compiled.rule.common for literal in compiled.rule.literals)
-        self.prefilter: Final = Prefilter(own)
+        searched = (literal for compiled in self._compiled if not compiled.rule.common for literal in compiled.rule.literals)
+        self.prefilter: Final = Prefilter(searched)
         """Finds the lines that are worth a closer look."""
 
     @classmethod
@@ -109,7 +115,22 @@ class Catalogue:
 
         :raises BadInput: with file, line and what is wrong
         """
-        return cls(rulefile.load(extra))
+        read = rulefile.load(extra)
+        loaded = cls(read.rules, read.own)
+        for example in read.examples:
+            loaded._run(example)
+        return loaded
+
+    def _run(self, example: rulefile.Example) -> None:
+        """An example that fails tells more of what is wrong with a rule than silence at the first real line would."""
+        match = self.match(example.line)
+        found = match.rule.id if match is not None else ""
+        if (found == example.rule) == (example.field == "matches"):
+            return
+        does = (
+            "is matched by it" if found == example.rule else f"is matched by {found} before it" if found else "is not matched"
+        )
+        raise BadInput(f"{example.where}: {example.rule}: the line {example.line!r} of {example.field} {does}")
 
     def match(self, line: str) -> Match | None:
         """The first rule that the line matches, or None if it is no finding."""

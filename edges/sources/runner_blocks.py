@@ -6,18 +6,27 @@ from typing import Final
 
 from ...contracts.base import Millis
 from .blocks import Block, Step, Told
+from .frames import named
 
 _JEST_HEAD: Final = re.compile(r"^\s*● (?P<name>.+)$")
+_JEST_SUITE: Final = "Test suite failed to run"
 _JEST_END: Final = re.compile(
-    r"^(?:Test Suites:|Tests:|Summary of all failing tests|(?:FAIL|PASS|RUNS) |Snapshot Summary| › \d+ )"
+    r"^(?:Test Suites:|Tests:|Summary of all failing tests|\s?(?:FAIL|PASS|RUNS) |Snapshot Summary| › \d+ )"
 )
 _INDENTED: Final = re.compile(r"^\s+\S")
 _RULE: Final = re.compile(r"^\s*⎯{3,}")
-_VITEST_HEAD: Final = re.compile(r"^\s*FAIL\s+(?P<name>.+?)\s*$")
+_VITEST_HEAD: Final = re.compile(r"^\s*FAIL\s+(?P<name>.+?(?: > .+?| \[ .+? \]))\s*$")
+_VITEST_LINES: Final = 1_000
 _QUOTES: Final = "'\""
 _TAP_FIELD: Final = re.compile(r"^\s*(?P<name>error|message|location|failureType): ?(?P<value>.*)$")
 _ITEM: Final = re.compile(r"^\s*(?P<number>\d+)\) (?P<title>.+?)$")
 _LOCATION: Final = re.compile(r"^\S+:\d+$")
+_STACK: Final = re.compile(r"^\s+at |^\s+# \S+:\d+|^\s*\S+\.\w+:\d+(?::in .*)?$")
+"""What a failure ends with: its stack, or where the test stands."""
+_NUMBERED_MORE: Final = re.compile(r"^(?:Caused by$|--$|There (?:was|were) \d+ )")
+_TITLE_COLUMN: Final = 5
+_BLANK_LINES: Final = 6
+_ITEM_LINES: Final = 120
 _NUMBERED_END: Final = re.compile(
     r"^(?:Finished in|FAILURES!|ERRORS!|Failed examples:|\d+ (?:runs|tests|examples), |Tests: \d+|npm |error Command)"
 )
@@ -47,9 +56,11 @@ class Jest(Block):
         return Step.OURS
 
     def told(self) -> list[Told]:
-        """Test and the first line of the message."""
-        text = f"FAIL {self._name}: {self._message}" if self._message else f"FAIL {self._name}"
-        return [Told(text=text, key=f"FAIL {self._name}", detail=self.printed)]
+        """Test, its file and the first line of the message. Two files may have tests of one name."""
+        name = f"{self.file} › {self._name}" if self._name == _JEST_SUITE and self.file else self._name
+        text = f"FAIL {name}: {self._message}" if self._message else f"FAIL {name}"
+        key = f"FAIL {self.file} › {self._name}" if self.file else f"FAIL {name}"
+        return [Told(text=text, key=key, frame=named(self.file), detail=self.printed)]
 
 
 class Vitest(Block):
@@ -70,7 +81,7 @@ class Vitest(Block):
             return Step.LAST
         if not self._message and self._name(line):
             return Step.OURS
-        if _VITEST_HEAD.match(line):
+        if _VITEST_HEAD.match(line) or len(self.lines) > _VITEST_LINES:
             return Step.OVER
         self._message = self._message or line.strip()
         return Step.OURS
@@ -137,17 +148,30 @@ class Numbered(Block):
         """The first line is the header of the list, or the first item of it."""
         del before
         self._items: list[tuple[str, list[str]]] = []
+        self._placed = False
         self._item(line)
 
     def step(self, line: str) -> Step:
-        """Everything to the totals, or until it is quiet."""
+        """Everything to the totals, or until it is quiet; not all runners have totals: Mocha ends with the last stack."""
         if _NUMBERED_END.match(line):
             return Step.LAST
-        if not self._item(line) and self._items:
-            lines = self._items[-1][1]
-            if len(lines) < 120:
-                lines.append(line)
+        if not line.strip():
+            return Step.ASIDE if len(self.aside) < _BLANK_LINES else Step.OVER
+        if self._item(line):
+            self._placed = False
+            return Step.OURS
+        if self._placed and self.aside and not line[0].isspace() and not _NUMBERED_MORE.match(line):
+            return Step.OVER
+        if not self._items:
+            return Step.GUESS
+        self._keep(line)
         return Step.OURS
+
+    def _keep(self, line: str) -> None:
+        self._placed = bool(_STACK.match(line))
+        lines = self._items[-1][1]
+        if len(lines) < _ITEM_LINES:
+            lines += [*self.aside, line]
 
     def told(self) -> list[Told]:
         """One event for each item."""
@@ -166,11 +190,23 @@ class Numbered(Block):
 def _numbered(title: str, lines: list[str]) -> Told:
     """What names the test may go on below the number: Mocha's parts end with a colon, minitest's begin with the kind."""
     rest = [line.strip() for line in lines]
-    gap = rest.index("") if "" in rest else len(rest)
     if title in ("Failure:", "Error:") and rest:
         title, rest = re.sub(r" \[[^\]]*\]:?$", "", rest[0]).rstrip(":"), rest[1:]
-    elif 0 < gap < len(rest) and rest[gap - 1].endswith(":"):
-        title, rest = " ".join([title, *rest[:gap]]).rstrip(":"), rest[gap:]
+    elif parts := _title_parts(title, lines):
+        title, rest = " ".join([title, *rest[:parts]]), rest[parts:]
     message = next((line for line in rest if line and not _LOCATION.match(line)), "").removeprefix("Failure/Error: ")
+    title = title.rstrip(":")
     printed = "\n".join([title, *lines]).rstrip()
     return Told(text=f"FAIL {title}: {message}" if message else f"FAIL {title}", key=f"FAIL {title}", detail=printed)
+
+
+def _title_parts(title: str, lines: list[str]) -> int:
+    """How many lines belong to Mocha's title: each part is two columns further in, and the last ends with a colon."""
+    if title.endswith(":"):
+        return 0
+    for parts, line in enumerate(lines, start=1):
+        if len(line) - len(line.lstrip()) != _TITLE_COLUMN + 2 * parts:
+            return 0
+        if line.rstrip().endswith(":"):
+            return parts
+    return 0

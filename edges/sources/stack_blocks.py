@@ -26,11 +26,6 @@ _RUBY_FRAME: Final = re.compile(r"^\s+(?:\d+: )?from (?P<file><internal:[^>]+>|[
 _RAILS_HEAD: Final = re.compile(r"^(?P<type>[A-Z][\w:]*(?:Error|Exception|Invalid|NotFound)) \((?P<message>.*?)\)?:?$")
 _RAILS_FRAME: Final = re.compile(r"^\s*(?P<file>[\w./-]+\.(?:rb|erb|haml|slim|rake)):\d+:in [`'](?P<function>[^']+)'")
 
-_PHP_HEAD: Final = re.compile(
-    r"(?:PHP )?(?P<kind>Fatal error|Parse error|Recoverable fatal error): +(?:Uncaught )?(?P<text>.+?)"
-    r"(?: in (?P<file>\S+?)(?::\d+| on line \d+))?$"
-)
-_PHP_FRAME: Final = re.compile(r"^#\d+ ")
 
 _ELIXIR_HEAD: Final = re.compile(r"^\*\* \((?P<type>[\w.]+)\) ?(?P<text>.*)$")
 _ELIXIR_FRAME: Final = re.compile(r"^\s+(?:\((?P<library>[\w.]+) [\w.+-]+\) )?(?P<file>[\w./-]+\.exs?):\d+: (?P<function>.+)$")
@@ -44,6 +39,11 @@ _ELIXIR_LIBRARIES: Final = frozenset((
 # fmt: on
 
 _ASAN_FRAME: Final = re.compile(r"^\s+#\d+ 0x[0-9a-f]+ in (?P<function>.+?) (?P<file>/\S+?)(?::\d+){0,2}$")
+_ASAN_MORE: Final = re.compile(
+    r"^(?:[\s=]|READ |WRITE |0x|previously |freed |allocated |Shadow |Direct leak|Indirect leak|Thread T|HINT|Hint|Address "
+    r"|This frame|Memory access|Register values|rax |The signal|\w+Sanitizer|NOTE|Uninitialized value|Location is"
+    r"|\S+:\d+:\d+: note: )"
+)
 _ASAN_TEXT: Final = re.compile(r"(?P<text>(?:\w+Sanitizer: |runtime error: ).+?)(?: on (?:unknown )?address .*| \(pid=\d+\))?$")
 
 
@@ -128,7 +128,8 @@ class Ruby(Block):
     def begin(self, line: str, before: Sequence[str]) -> None:
         """Ruby prints the innermost frame first, with the message."""
         del before
-        self._own, self._any = "", ""
+        self._own, self._any, self._cause = "", "", ""
+        self._in_frames = False
         self._text = line
         found = _RUBY_HEAD.match(line)
         if found is not None:
@@ -138,50 +139,38 @@ class Ruby(Block):
             self._text = f"{rails['type']}: {rails['message']}"
 
     def step(self, line: str) -> Step:
-        """Frames, and the code and hints that newer versions print below the message."""
+        """Frames, the code and hints that newer versions print below the message, and the causes below the frames."""
+        if self._in_frames and (cause := _RUBY_HEAD.match(line)):
+            return self._next(cause)
         if found := _RUBY_FRAME.match(line) or _RAILS_FRAME.match(line):
+            self._in_frames = True
             self._frame(found["file"], found["function"] or "")
             return Step.OURS
         if line[:1] in (" ", "\t") or line.startswith(("Did you mean?", "Caused by:")):
-            return Step.OURS
+            return Step.OURS if line.strip() else Step.ASIDE
         # Newer versions print the source line below a blank one, at the margin.
-        return Step.ASIDE if len(self.aside) < 4 else Step.OVER
+        is_source = not line.strip() or (self.aside and not self.aside[0].strip() and not self._in_frames)
+        return Step.ASIDE if is_source and len(self.aside) < 4 else Step.OVER
 
     def told(self) -> list[Told]:
-        """Type, message and the first own frame."""
-        return [Told(text=self._text, frame=self._own or self._any)]
+        """Type, message, root cause and the first own frame."""
+        text = f"{self._text} (caused by {self._cause})" if self._cause else self._text
+        return [Told(text=text, frame=self._own or self._any)]
+
+    def _next(self, cause: re.Match[str]) -> Step:
+        """What was rescued when the error above it was raised, with frames of its own, nearer to the fault."""
+        if self.aside or not cause["type"]:
+            return Step.OVER if self.aside else Step.OURS
+        self._cause = f"{cause['type']}: {cause['message']}"
+        self._own = self._any = ""
+        self._frame(cause["file"], cause["function"])
+        return Step.OURS
 
     def _frame(self, file: str, function: str) -> None:
         name = named(file, function)
         self._any = self._any or name
         if not self._own and is_own(file):
             self._own = name
-
-
-class Php(Block):
-    """A PHP fatal error with its stack trace."""
-
-    takes_lead = True
-
-    def begin(self, line: str, before: Sequence[str]) -> None:
-        """The place stands in the first line, after the message."""
-        del before
-        found = _PHP_HEAD.search(line)
-        self._text = found["text"] if found else line
-        self._file = (found["file"] or "") if found else ""
-        self._kind = found["kind"] if found else ""
-
-    def step(self, line: str) -> Step:
-        """``Stack trace:``, numbered frames, and where it was thrown."""
-        if line.startswith(("Stack trace:", "#")) and (_PHP_FRAME.match(line) or line[0] == "S"):
-            return Step.OURS
-        return Step.LAST if line.startswith("  thrown in ") else Step.OVER
-
-    def told(self) -> list[Told]:
-        """Type and message, or the kind of error where PHP names no type."""
-        typed = re.match(r"[\w\\]+(?:Error|Exception)\b", self._text)
-        text = self._text if typed else f"{self._kind}: {self._text}"
-        return [Told(text=text, frame=named(self._file) if self._file else "")]
 
 
 class Elixir(Block):
@@ -230,7 +219,9 @@ class Sanitizer(Block):
             self._frame = named(found["file"], found["function"])
         if line.startswith("SUMMARY: "):
             return Step.LAST
-        return Step.ASIDE if not line.strip() or line[0] not in " \t=" else Step.OURS
+        if not line.strip():
+            return Step.ASIDE if not self.aside else Step.OVER
+        return Step.OURS if _ASAN_MORE.match(line) else Step.OVER
 
     def told(self) -> list[Told]:
         """The kind of fault and the first own frame."""

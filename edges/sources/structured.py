@@ -22,7 +22,7 @@ _ERROR: Final = (
     "traceback",
 )
 _STACK: Final = ("stack", "stacktrace", "stack_trace", "traceback")
-# pino and bunyan count in tens.
+# mongod says "s", for severity, beside "ctx": a name too short to mean a level anywhere. pino and bunyan count in tens.
 _NUMBERS: Final = ((60, "critical"), (50, "error"), (40, "warning"), (30, "info"), (0, "debug"))
 
 
@@ -37,7 +37,7 @@ def parse(line: str) -> Prefixed | None:
     fields = record.get("fields")
     if isinstance(fields, dict):
         record = fields | record
-    level = _level(next((record[name] for name in _LEVEL if name in record), None))
+    level = _level(next((record[name] for name in _LEVEL if name in record), record.get("s") if "ctx" in record else None))
     message = next((record[name] for name in _MESSAGE if isinstance(record.get(name), str) and record[name]), "")
     if not level or not (message or any(name in record for name in _ERROR)):
         return None

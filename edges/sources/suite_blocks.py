@@ -19,17 +19,18 @@ _PYTEST_SHORT: Final = re.compile(r"^(?P<what>FAILED|ERROR) (?P<id>\S+?\.py(?:::
 _PYTEST_END: Final = re.compile(
     r"^(?:=+ )?(?:\d+ \w+, )*\d+ (?:failed|passed|error|errors|skipped|warnings?|rerun)\b.* in [\d.:]+"
 )
+_PYTEST_LISTED: Final = re.compile(r"^(?:\s|(?:FAILED|ERROR|SKIPPED|XFAIL|XPASS|PASSED|SUBFAIL\w*|RERUN)\b|[!=])")
 _PYTEST_ERROR: Final = re.compile(r"^E\s{3,}(?P<text>\S.*)$")
 _PYTEST_PLACE: Final = re.compile(r"^(?P<file>[^\s:][^:]*\.py):\d+: ?(?:[A-Z]\w*.*|in .*)?$")
 
+_UNITTEST_HEAD: Final = 3
+"""The head, and what a test says of itself, before the first ruler."""
+_UNITTEST_LINES: Final = 1_000
 _RULER: Final = re.compile(r"^(?:={20,}|-{20,})$")
 _EXCEPTION: Final = re.compile(r"^(?P<text>[A-Za-z_][\w.]*(?:Error|Exception|Failure|Exit|Interrupt|Warning)\b(?:: .*)?)$")
 
 _GO_FAIL: Final = re.compile(r"^(?P<indent>\s*)--- FAIL: (?P<name>\S+) \(")
 _GO_OTHER_END: Final = re.compile(r"^(?:FAIL|PASS|ok|\?)\b|^=== |^--- ")
-
-_CARGO_HEAD: Final = re.compile(r"^---- (?P<name>.+) stdout ----$")
-_CARGO_PANIC: Final = re.compile(r"panicked at (?:'(?P<message>.*)', )?\S+?:\d+:\d+:?$")
 
 
 class Pytest(Block):
@@ -58,7 +59,9 @@ class Pytest(Block):
             return Step.OVER if "test session starts" in header["what"] else Step.OURS
         if self._part == _PYTEST_PARTS[-1]:
             self._read_short(line)
-        elif self._part in _PYTEST_FAILED and (title := _PYTEST_TITLE.match(line)):
+            # Where the last line is left out (-qq), only what follows says that the summary is over.
+            return Step.OURS if _PYTEST_LISTED.match(line) or not line.strip() else Step.GUESS
+        if self._part in _PYTEST_FAILED and (title := _PYTEST_TITLE.match(line)):
             self._reading = _Section(title["name"], bool(title["error"]))
             self._sections.append(self._reading)
         elif self._reading is not None:
@@ -136,9 +139,13 @@ class Unittest(Block):
 
     def step(self, line: str) -> Step:
         """The last unindented exception line is what went wrong."""
+        if len(self.lines) > (_UNITTEST_LINES if self._rulers else _UNITTEST_HEAD):
+            return Step.OVER
         if _RULER.match(line):
             self._rulers += 1
             return Step.OURS if self._rulers == 1 else Step.OVER
+        if not self._rulers:
+            return Step.GUESS
         if found := _EXCEPTION.match(line):
             self._exception = found["text"]
         return Step.OURS
@@ -179,7 +186,8 @@ class GoTest(Block):
 
     def told(self) -> list[Told]:
         """A parent fails because a subtest does: only the subtest is told."""
-        leaves = [name for name in self._failed if not any(other.startswith(f"{name}/") for other in self._failed)]
+        parents = {name[:place] for name in self._failed for place, letter in enumerate(name) if letter == "/"}
+        leaves = [name for name in self._failed if name not in parents]
         frame = self._panic.told()[0].frame if self._panic is not None else ""
         return [
             Told(text=f"FAIL {name}{self._message(name)}", key=f"FAIL {name}", frame=frame, detail=self._printed(name))
@@ -212,45 +220,3 @@ class GoTest(Block):
                 self._messages.setdefault(name, []).append(line)
             else:
                 name = ""
-
-
-class CargoTest(Block):
-    """``---- name stdout ----`` with the panic below it."""
-
-    quiet = Millis(1_000)
-
-    def begin(self, line: str, before: Sequence[str]) -> None:
-        """The name stands between the dashes."""
-        del before
-        found = _CARGO_HEAD.match(line.strip())
-        self._name = found["name"] if found else line
-        self._message = ""
-        self._next_is_message = False
-
-    def step(self, line: str) -> Step:
-        """The next head, or the list of failures, ends it."""
-        if _CARGO_HEAD.match(line) or line == "failures:" or line.startswith("test result:"):
-            return Step.OVER
-        if self._next_is_message and line.strip():
-            self._message, self._next_is_message = self._message or line.strip(), False
-        if found := _CARGO_PANIC.search(line):
-            self._message = self._message or found["message"] or ""
-            self._next_is_message = not self._message
-        elif line.startswith("Error: "):
-            self._message = self._message or line
-        return Step.OURS
-
-    def told(self) -> list[Told]:
-        """Test and message of the panic."""
-        text = f"FAILED {self._name}: {self._message}" if self._message else f"FAILED {self._name}"
-        return [Told(text=text, key=f"FAILED {self._name}", detail=self.printed)]
-
-
-class Progress(Block):
-    """A failing test in a runner's progress. It is told only if nothing says more of it: the key is that of the summary."""
-
-    def told(self) -> list[Told]:
-        """Status and test, kept back until the stream ends."""
-        groups = self.match.groups
-        key = f"{groups['what']} {groups['id']}"
-        return [Told(text=key, key=key, kept_back=True)]

@@ -51,10 +51,13 @@ class Teller:
         self._build_failed = False
         self._kept_back: dict[str, Event] = {}
         self._told_at: dict[str, Instant] = {}
+        self.withheld: list[str] = []
+        """Keys of the failing tests of which the last block says nothing: another one does, before it or after it."""
 
     def events(self, block: Block, opened_at: Instant, now: Instant) -> list[Event]:
         """What a whole block means. A failing test is told once, however often its runner names it."""
-        events = (self._once(self._note_build(self._event(block, told, opened_at)), told, now) for told in block.told())
+        self.withheld = []
+        events = (self._once(self._note_build(self._event(block, told, opened_at)), told, now) for told in block.whole())
         return [event for event in events if event is not None]
 
     def kept_back(self) -> list[Event]:
@@ -83,14 +86,23 @@ class Teller:
     def _once(self, event: Event, told: Told, now: Instant) -> Event | None:
         if not told.key:
             return event
+        self._forget(now)
         if told.kept_back:
-            self._kept_back.setdefault(told.key, event)
+            if told.key not in self._told_at:
+                self._kept_back.setdefault(told.key, event)
+            self.withheld.append(event.key)
             return None
         self._kept_back.pop(told.key, None)
-        self._told_at = {key: at for key, at in self._told_at.items() if now - at < SAME_RUN}
-        earlier = self._told_at.get(told.key)
+        earlier = self._told_at.pop(told.key, None)
         self._told_at[told.key] = now
+        if earlier is not None:
+            self.withheld.append(event.key)
         return event if earlier is None else None
+
+    def _forget(self, now: Instant) -> None:
+        """The earliest stand first, since a key that is told again moves to the end."""
+        while self._told_at and now - next(iter(self._told_at.values())) >= SAME_RUN:
+            del self._told_at[next(iter(self._told_at))]
 
     def _event(self, block: Block, told: Told, opened_at: Instant) -> Event:
         match = block.match

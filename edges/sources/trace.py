@@ -37,3 +37,7 @@ class Trace(Protocol):
     def told(self, block: int, event: Event) -> None:
         """A block gave an event."""
         ...
+
+    def withheld(self, block: int, key: str) -> None:
+        """A block says of a failing test what another block says, too: that one's event, or one at the end, is told."""
+        ...

@@ -99,3 +99,35 @@ def test_a_bad_file_of_rules_is_told_with_its_line(tmp_path: Path) -> None:
 def test_a_failing_test_that_only_the_progress_names_is_among_the_events() -> None:
     told = json.loads(run("test", "-", "--json", text="a.py::test_x FAILED   [ 50%]\n").output)
     assert [event["text"] for event in told["events"].values()] == ["FAILED a.py::test_x"]
+
+
+DIFF = "@@ -1 +1 @@\n-x\n+y\n"
+PROGRESS = f"{DIFF}test t::a ... FAILED\n        FAIL [   0.004s] shop tests::total\n---- t::a stdout ----\nError: bad\n"
+
+
+def test_each_block_that_begins_is_said_to_be_an_event_or_where_it_is_told() -> None:
+    shown = run("test", "-", text=PROGRESS).output
+    assert "   5  begins #3 by cargotest-progress" in shown
+    assert "\n#4 error test: FAILED t::a: Error: bad\n" in shown
+    assert "\n#3 error test: FAILED tests::total\n" in shown
+    assert "\n#2 is told as #4\n" in shown
+    assert "\n#1 is no news\n" in shown
+    told = json.loads(run("test", "-", "--json", text=PROGRESS).output)
+    assert (list(told["events"]), told["elsewhere"]) == (["4", "3"], {"1": "", "2": "4"})
+
+
+def test_a_rule_of_which_nothing_is_news_is_listed_so() -> None:
+    [line] = [line for line in run("list").output.splitlines() if line.startswith("diff-hunk ")]
+    assert line.split()[2] == "nothing"
+
+
+def test_a_rule_is_shown_with_the_names_that_its_fields_have_in_a_file() -> None:
+    shown = run("show", "good-verdict").output
+    assert "\n  level_counts: false\n" in shown
+    assert "\n  common: true\n" in shown
+
+
+def test_a_file_of_rules_that_holds_no_tables_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('# mine\nrule = ["x", 3]\n')
+    with pytest.raises(BadInput, match=r"mine\.toml:2: only tables \[\[rule\]\] are known here"):
+        run("list", "--rules", str(tmp_path / "mine.toml"))

@@ -17,7 +17,7 @@ from typing import BinaryIO
 import anyio
 import pytest
 
-from tocsin.contracts.base import Millis
+from tocsin.contracts.base import Instant, Millis
 from tocsin.contracts.errors import BadInput
 from tocsin.contracts.events import Event
 from tocsin.contracts.signals import ProcessExited, ProcessStarted
@@ -27,6 +27,7 @@ from tocsin.edges.sources.feeding import Feeding
 from tocsin.edges.sources.process import Exit, watch_process
 from tocsin.edges.sources.reader import Reader
 from tocsin.edges.sources.rules import Catalogue
+from tocsin.edges.sources.telling import Finding
 
 CATALOGUE = Catalogue.load()
 Findings = list[object]
@@ -88,7 +89,43 @@ def test_the_start_comes_first_and_the_end_last() -> None:
 
 def test_the_traceback_of_an_interrupt_is_no_finding() -> None:
     run = Run(*python("raise KeyboardInterrupt"))
-    assert [finding.text for finding in run.found if isinstance(finding, Event)] == ["python was killed by SIGINT"]
+    assert [finding.text for finding in run.found if isinstance(finding, Event)] == [
+        f"{Path(sys.executable).name} was killed by SIGINT"
+    ]
+
+
+NEXTEST = "        FAIL [   0.004s] shop tests::total"
+
+
+def test_a_failing_nextest_test_is_told_and_the_exit_code_is_the_commands() -> None:
+    run = Run("sh", "-c", f"echo start; echo '{NEXTEST}'; echo 'panic: x'; exit 3")
+    assert run.exit == Exit(code=3)
+    assert [event.text for event in run.events] == ["panic: x", "FAILED tests::total", "sh exited with code 3"]
+
+
+class Faulty(Reader):
+    """As a reader would be with a fault of its own."""
+
+    def read(self, stream: str, data: bytes, now: Instant) -> list[Finding]:
+        raise KeyError("what")
+
+
+def test_a_fault_in_reading_neither_ends_the_command_nor_hides_its_exit_code() -> None:
+    found: list[object] = []
+
+    async def keep(batch: list[object]) -> None:
+        found.extend(batch)
+
+    async def watch() -> Exit:
+        faulty = Faulty(CATALOGUE, scope="web", to="dev")
+        argv = ("sh", "-c", "echo one; exit 3")
+        return await watch_process(argv, faulty, keep, SteadyClock(), out=out, err=BytesIO(), terminal=False)
+
+    out = BytesIO()
+    ended = anyio.run(watch)
+    assert out.getvalue() == b"one\n"
+    assert (ended.code, ended.left_out, ended.failure) == (3, 1, "this is a fault of tocsin (KeyError: 'what')")
+    assert [event.text for event in found if isinstance(event, Event)] == ["sh exited with code 3"]
 
 
 def test_a_good_end_is_no_alert() -> None:

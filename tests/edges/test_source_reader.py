@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -347,3 +348,31 @@ def test_equal_vitest_failures_are_told_for_each_test() -> None:
         "FAIL a.test.ts > adds: TypeError: boom",
         "FAIL a.test.ts > sums: TypeError: boom",
     ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "W0501 10:00:00.000000   12 main.go:3] boom",
+        "[10:00:00 WRN] boom",
+        '{"level":40,"msg":"boom"}',
+        "WRN boom",
+        "t=2031-05-01T10:00:00+0000 lvl=warn msg=boom",
+        "2031-05-01 10:00:00 [W] boom",
+        '{"t":{"$date":"2031-05-01T10:00:00.000+00:00"},"s":"W","c":"NETWORK","id":1,"ctx":"conn1","msg":"boom"}',
+    ],
+)
+def test_a_warning_in_any_loggers_words_is_told_where_warnings_are(line: str) -> None:
+    rules = [msgspec.structs.replace(rule, enabled=rule.enabled or rule.id == "stated-warning") for rule in catalogue().rules]
+    reading = Reader(Catalogue(rules), scope="api", to="dev")
+    found = reading.read("out", f"{line}\n".encode(), START) + reading.close(START)
+    assert [(event.severity, event.text.removeprefix("WRN ")) for event in found if isinstance(event, Event)] == [
+        ("warning", "boom")
+    ]
+    assert events(f"{line}\n") == []
+
+
+@pytest.mark.parametrize("level", ["crit", "fail"])
+def test_what_is_wrong_stands_below_the_logger_that_dotnet_names(level: str) -> None:
+    [event] = events(f"{level}: Shop.Worker[0]\n      no cart\n")
+    assert event.text == "Shop.Worker[0]: no cart"

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tocsin.contracts.errors import BadInput
-from tocsin.edges.sources.catalogue_table import table
+from tocsin.edges.sources.catalogue_table import FIELDS, table
 from tocsin.edges.sources.kinds import KINDS
 from tocsin.edges.sources.prefilter import COMMON, Prefilter, lowered
 from tocsin.edges.sources.prefix import parse
+from tocsin.edges.sources.regex_cost import seen, too_costly
 from tocsin.edges.sources.rule import BlockName, Rule
 from tocsin.edges.sources.rules import Catalogue
 
@@ -98,6 +99,22 @@ def test_ids_are_unique_and_priorities_decide() -> None:
     ids = [rule.id for rule in catalogue().rules]
     assert len(ids) == len(set(ids))
     assert [rule.priority for rule in catalogue().rules] == sorted(rule.priority for rule in catalogue().rules)
+
+
+def test_the_page_of_the_catalogue_says_what_each_field_of_a_rule_means() -> None:
+    assert list(FIELDS) == list(Rule.__struct_fields__)
+    assert all(f"| `{name}` | {says} |" in table(RULES) for name, says in FIELDS.items())
+
+
+def test_the_rule_on_the_page_of_the_catalogue_is_a_good_one(tmp_path: Path) -> None:
+    [example] = re.findall(r"```toml\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    mine = rules_in(tmp_path, example)
+    assert mine.match("SOLD OUT: mugs") is not None
+    assert not any(rule.enabled for rule in mine.rules if rule.id == "auth-failure")
+
+
+def test_what_is_no_news_is_not_said_to_be_an_error() -> None:
+    assert "| `diff-hunk` | A part of a unified diff: nothing in it is news | nothing |" in table(RULES)
 
 
 def test_the_page_of_the_catalogue_is_not_stale() -> None:
@@ -214,6 +231,25 @@ def test_plain_patterns_are_their_own_literals(tmp_path: Path) -> None:
         (rule_table(patterns='["boom("]', literals='["boom"]'), ":5: mine: 'boom(' is no regular expression"),
         (rule_table(literals='["ab"]'), ":6: mine: 'ab' is shorter than 3 bytes"),
         (rule_table(opens='"nosuch"'), ":6: mine: Invalid enum value 'nosuch'"),
+        (rule_table(id='""'), ":2: the id of a rule is a word such as sold-out, not ''"),
+        (rule_table(id="3"), ":2: the id of a rule is a word such as sold-out, not 3"),
+        (rule_table() + "\n" + rule_table(), ":8: mine: line 1 of this file has a rule of that id"),
+        ('rule = ["x", 3]\n', ":1: only tables [[rule]] are known here, not rule = …"),
+        ('\n[rule]\nid = "x"\n', ":2: only tables [[rule]] are known here, not rule = …"),
+        ("\nrules = 3\n", ":2: only tables [[rule]] are known here, not rules"),
+        (
+            '[[rule]]\nid = "prot-in-use"\nenabled = false\n',
+            ":1: prot-in-use: Object missing required field `family`; no rule is",
+        ),
+        (rule_table(matches='["a boom", "no bang"]'), ":6: mine: the line 'no bang' of matches is not matched"),
+        (rule_table(matches='["panic: boom"]'), ":6: mine: the line 'panic: boom' of matches is matched by go-panic before it"),
+        (rule_table(ignores='["a boom"]'), ":6: mine: the line 'a boom' of ignores is matched by it"),
+        (rule_table(opens='"request"'), ":5: mine: 'boom' opens request, which needs the named group (?P<method>…)"),
+        (rule_table(opens='"progress"'), ":5: mine: 'boom' opens progress, which needs the named group (?P<id>…)"),
+        (rule_table(opens='"ruff"'), ":5: mine: 'boom' opens ruff, which needs the named group (?P<file>…)"),
+        (rule_table(patterns='["(a+)+$"]', literals='["aaa"]'), ":5: mine: '(a+)+$' could take very long on some lines"),
+        (rule_table(unless='["(a+)+$"]'), ":6: mine: '(a+)+$' could take very long on some lines"),
+        (rule_table(common="true"), ":6: mine: 'boom' holds no everyday word of trouble"),
         (rule_table(colour='"red"'), ":1: mine: Object contains unknown field `colour`"),
         (rule_table() + "\n\n" + rule_table(id='"other"', family="3"), ":10: other: Expected `str`, got `int`"),
     ],
@@ -222,6 +258,50 @@ def test_a_bad_file_is_told_with_file_and_line(tmp_path: Path, text: str, proble
     with pytest.raises(BadInput) as told:
         rules_in(tmp_path, text)
     assert str(told.value).startswith(f"{tmp_path / 'mine.toml'}{problem}")
+
+
+def test_a_mistyped_id_is_told_with_the_one_that_is_near(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"did you mean port-in-use\?"):
+        rules_in(tmp_path, '[[rule]]\nid = "prot-in-use"\nenabled = false\n')
+
+
+def test_new_patterns_for_a_known_rule_are_searched_for_by_their_own_literals(tmp_path: Path) -> None:
+    """``python-traceback`` has literals that such a line does not hold, and says that each line holds a common word."""
+    mine = rules_in(tmp_path, '[[rule]]\nid = "python-traceback"\npatterns = ["^zork"]\n')
+    match = mine.match("zork 3")
+    assert match is not None
+    assert (match.rule.id, match.rule.literals, match.rule.matches) == ("python-traceback", ("zork",), ())
+    with pytest.raises(BadInput, match=r"mine\.toml:1: python-traceback: name texts of which each matching line holds"):
+        rules_in(tmp_path, '[[rule]]\nid = "python-traceback"\npatterns = ["^zork\\\\d"]\n')
+
+
+def test_the_examples_of_a_disabled_rule_are_not_tried(tmp_path: Path) -> None:
+    assert rules_in(tmp_path, rule_table(enabled="false", matches='["bang"]')).match("boom") is None
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"(a+)+$", r"(\w+\s?)*x", r"(a|b+)*c", r"(x+x+)+y", r"(.*)*", r"(a?b?)+c", r"(a{1,50}){1,50}x", r"(?=(a+)+$)",
+     r"(?:foo|foobar)+x", r"(?i)(?:a+A)+$", r"(?>(a+)+$)", r"(x)?(?(1)(a+)+$|b)", r".*a.*b.*c.*d"],
+)  # fmt: skip
+def test_a_pattern_that_could_take_very_long_is_known(pattern: str) -> None:
+    assert too_costly(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"(?:\w+\.)+Error", r"(?:\d{1,3}\.){3}\d+", r"(?:[a-z_]\w*\.)+", r"(ab)+", r"(?:foo|bar)+x", r"^SOLD OUT: ([^:]*): (.*)$",
+     r"^foo .* bar (.+)$", r"(\s*,\s*\w+)*$", r"(?i)^(?:error|warning)\b.*"],
+)  # fmt: skip
+def test_a_pattern_that_ends_soon_is_known(pattern: str) -> None:
+    assert not too_costly(pattern)
+
+
+def test_a_pattern_of_ones_own_with_open_repetitions_sees_only_the_beginning_of_a_long_line(tmp_path: Path) -> None:
+    mine = rules_in(tmp_path, rule_table(patterns="['boom.*a.*b.*c']", literals='["boom"]'))
+    assert mine.match("boom a b c") is not None
+    assert mine.match("boom" + "a b " * 2_000 + "c") is None
+    assert seen("boom") > seen("^a.*b.*c") > seen("^a.*b.*c.*d")
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
