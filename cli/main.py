@@ -15,12 +15,18 @@ from .lazy import LazyGroup
 EXIT_CODES: Final[dict[str, int]] = {
     "bad_input": 2,
     "too_long": 2,
+    "invalid": 2,
     "not_yours": 3,
     "no_recipient": 4,
     "not_found": 4,
+    "unknown_item": 4,
+    "unknown_human": 4,
+    "unknown_command": 4,
+    "unknown_source": 4,
     "recipient_dead": 4,
     "store_too_new": 4,
     "name_taken": 5,
+    "no_route": 5,
     "same_id": 5,
     "not_owner": 5,
     "not_running": 6,
@@ -34,6 +40,7 @@ EXIT_CODES: Final[dict[str, int]] = {
     "store_unusable": 6,
     "store_busy": 6,
     "store_full": 6,
+    "unsupported": 6,
     "store_corrupt": 7,
     "forked": 7,
     "time_limit": 124,
@@ -77,6 +84,16 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
 """Every subcommand: where it is, and what it is for; it is imported when it is called."""
 
 
+ANYWHERE: Final = frozenset({"hook", "hooks", "fingerprint", "rules", "config", "completion", "bench"})
+"""The commands that need neither a pseudo-terminal nor a socket nor the store, and so work on Windows."""
+
+
+class Unsupported(TocsinError):
+    """This system has not what the command needs."""
+
+    code = "unsupported"
+
+
 class Manner:
     """How the command in hand speaks; its options set it."""
 
@@ -92,6 +109,12 @@ class Commands(LazyGroup):
         """Read the arguments; help is shown here."""
         with _quiet_pipe():
             return super().make_context(info_name, args, parent, **extra)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that was called, if there can be one here: what it imports might not even be there."""
+        if sys.platform == "win32" and args[0] in set(COMMANDS) - ANYWHERE and not ctx.resilient_parsing:
+            raise Unsupported(f"tocsin {args[0]} needs Linux or macOS; on Windows run it inside WSL")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run one."""
@@ -174,7 +197,7 @@ def _say(error: Exception, manner: Manner) -> int:
     elif isinstance(inner, click.ClickException):
         code, text, exit_code = "bad_input", inner.format_message(), 2
     elif isinstance(inner, ModuleNotFoundError) and not (inner.name or "").startswith("tocsin"):
-        code, text, exit_code = "not_installed", f"this needs the package {inner.name}: pip install {inner.name}", 6
+        code, text, exit_code = "not_installed", _missing((inner.name or "").partition(".")[0]), 6
     elif isinstance(inner, OSError) and inner.filename is not None:
         code, text, exit_code = "bad_input", f"{inner.filename}: {inner.strerror}", 2
     elif isinstance(inner, OSError) and inner.errno in _UNWRITABLE:
@@ -184,6 +207,12 @@ def _say(error: Exception, manner: Manner) -> int:
         code, text, exit_code = "internal", f"this is a fault of tocsin ({words}); TOCSIN_DEBUG=1 shows where", INTERNAL
     _tell(code, text, bool(getattr(inner, "retryable", False)), as_json=manner.json)
     return exit_code
+
+
+def _missing(module: str) -> str:
+    if module in sys.stdlib_module_names:
+        return f"this Python has no module {module}, which is a part of it on Linux and macOS: run tocsin with another Python"
+    return f"this needs the package {module}: pip install {module}"
 
 
 def _tell(code: str, text: str, retryable: bool, *, as_json: bool) -> None:

@@ -37,6 +37,7 @@ from ..edges.terminal.status import StatusRow
 from ..edges.terminal.wrapped import Exit, WrappedTerminal
 from ..pipeline.roster import Settings
 from ..pipeline.throttle import Reason
+from .ending import after_our_program, end_of, last_words, tell
 from .settings_option import set_option
 from .words import complain, one_line, plural, spoken, wait_until
 
@@ -57,6 +58,11 @@ _GRACE: Final = 2.0
     default="auto",
     help="How notices get in: handed over by the agent's own hooks and typed where it has none, or only one of the two.",
 )
+@click.option(
+    "--full-screen",
+    is_flag=True,
+    help="COMMAND is an agent that lives on the whole screen: type into it. Never for editors, pagers and the like.",
+)
 @click.option("--idle-after", type=click.IntRange(min=50), metavar="MS", help="Silence that makes the program idle.")
 @click.option(
     "--observe",
@@ -72,6 +78,7 @@ def run(
     ctx: click.Context,
     name: str | None,
     with_status: bool,
+    full_screen: bool,
     via: Via,
     idle_after: int | None,
     observers: tuple[str, ...],
@@ -90,10 +97,12 @@ def run(
     sys.setswitchinterval(SWITCH_INTERVAL)
     opened = {text: open_sink(text) for text in observers}
     seat = take_seat(runtime_directory(), name, command)
-    try:
-        ended = anyio.run(_Run(settings, seat, command, opened, via=via, with_status=with_status).carry)
-    finally:
-        seat.close()
+    with after_our_program():
+        try:
+            one = _Run(settings, seat, command, opened, via=via, with_status=with_status, full_screen=full_screen)
+            ended = anyio.run(one.carry)
+        finally:
+            seat.close()
     ctx.exit(ended.code)
 
 
@@ -122,6 +131,7 @@ class _Run:
         *,
         via: Via,
         with_status: bool,
+        full_screen: bool,
     ) -> None:
         self._settings = settings
         self._observers = observers
@@ -131,11 +141,13 @@ class _Run:
         self._row_text = f"tocsin: {self._name}"
         self._via = via
         self._with_status = with_status
+        self._full_screen = full_screen
         self._token = _token()
         self._store = store_path(settings.store.path)
         self._started = False
         self._warnings: list[str] = []
         """Told at the end: while the program runs the terminal is its own."""
+        self._asked_to_end = False
 
     async def carry(self) -> Exit:
         async with BlockingPortal() as lent:
@@ -154,6 +166,11 @@ class _Run:
                     await anyio.to_thread.run_sync(line.stop, _GRACE)
                     # Looked at when all has come to rest: what a sink was just answering counts as told, or as not, for good.
                     status = await anyio.to_thread.run_sync(line.status)
+            with anyio.move_on_after(_GRACE, shield=True):
+                end = end_of(self._name, self._command[0], ended, line.clock.now(), asked=self._asked_to_end)
+                await tell(self._observers, end, self._warn)
+        if words := last_words(self._command[0], ended, asked=self._asked_to_end):
+            complain(words)
         _report(self._name, status, waiting, self._warnings)
         return ended
 
@@ -179,6 +196,7 @@ class _Run:
             signal=self._signal(line),
             clock=line.clock,
             status=StatusRow(lambda: self._row_text) if self._with_status else None,
+            type_into_screen=self._full_screen,
         )
         typing, hook = PtySink(terminal, user_state_path("tocsin") / SPILL_DIR), HookSink()
         self._sink = ReadySink(AgentSink(typing, terminal.submit, hook, via=self._via))
@@ -194,6 +212,7 @@ class _Run:
                 ended = await terminal.run()
             finally:
                 hook.close()
+                self._asked_to_end = terminal.asked_to_end
             tasks.cancel_scope.cancel()
         return ended
 
@@ -229,16 +248,25 @@ class _Run:
 
 
 def row_text(name: str, status: Status) -> str:
-    """The line's state in one row: ``tocsin dev: 3 pending: recipient writes, 1.4 s · 12 delivered · 2 suppressed``."""
+    """The line's state in one row.
+
+    ``tocsin dev: 4 pending, 1.4 s · 1 held: scope in outage · 3 deferred: recipient writes · 2 suppressed · 12 delivered``.
+    """
     lane = next((lane for lane in status.lanes if lane.name == name), None)
     if lane is None:
         return f"tocsin {name}"
-    waits = f": {spoken(lane.waits_for)}" if lane.depth and lane.waits_for else ""
-    left = wait_until(lane.until, status.at)
-    parts = [f"{lane.depth} pending{waits}{f', {left}' if waits and left else ''}", f"{lane.delivered} delivered"]
+    waits = lane.waits_for if lane.waits_for not in (lane.held_for, lane.deferred_for) else ""
+    left = wait_until(lane.until, status.at) if lane.depth else ""
+    parts = [_counted(lane.depth, "pending", waits) + (f", {left}" if left else "")]
+    parts += [_counted(lane.held, "held", lane.held_for)] if lane.held else []
+    parts += [_counted(lane.deferred, "deferred", lane.deferred_for)] if lane.deferred else []
     if suppressed := sum(lane.suppressed.values()):
         parts.append(f"{suppressed} suppressed")
-    return one_line(f"tocsin {name}: {' · '.join(parts)}")
+    return one_line(f"tocsin {name}: {' · '.join([*parts, f'{lane.delivered} delivered'])}")
+
+
+def _counted(number: int, what: str, why: str) -> str:
+    return f"{number} {what}{f': {spoken(why)}' if why else ''}"
 
 
 def _report(name: str, status: Status, waiting: int, warnings: Sequence[str]) -> None:

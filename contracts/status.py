@@ -12,6 +12,14 @@ class LaneStatus(Record, frozen=True, kw_only=True):
     """Notices pending."""
     waits_for: str = ""
     """Why the oldest of them waits; empty if nothing is pending."""
+    held: int = 0
+    """Of those pending, kept for an outage."""
+    held_for: str = ""
+    """Why the oldest of these is."""
+    deferred: int = 0
+    """Of those pending, kept for a recipient that is active, or for its budget."""
+    deferred_for: str = ""
+    """Why the oldest of these is."""
     until: Instant | None = None
     """When the line looks again at the latest; None: when something changes."""
     under_way: str = ""

@@ -6,6 +6,7 @@ from ..contracts.base import Instant, Millis
 from ..contracts.notices import Fold, Notice, Proposal
 from ..contracts.severity import NAMES, Severity
 from ..contracts.status import LaneStatus
+from ..contracts.verdicts import Stage
 from .bucket import Bucket
 from .notice_kinds import rest_of, signature_of, slot_of
 from .pending import Bands, Group, Pending
@@ -222,14 +223,20 @@ class Lane:
 
     def view(self) -> LaneStatus:
         """It as a person sees it."""
-        entries = list(self.entries())
-        oldest = min(entries, key=lambda entry: entry.notice.serial, default=None)
-        waits = "" if oldest is None else "sink" if oldest.notice.serial in self.flying else oldest.reason
+        entries = sorted(self.entries(), key=lambda entry: entry.notice.serial)
+        waits = ["sink" if entry.notice.serial in self.flying else entry.reason for entry in entries]
+        kept = [entry for entry in entries if entry.kept_by and entry.notice.serial not in self.flying]
+        held = [entry.reason for entry in kept if entry.kept_by is Stage.HOLD]
+        deferred = [entry.reason for entry in kept if entry.kept_by is not Stage.HOLD]
         at = self.ready_at()
         return LaneStatus(
             name=self.name,
             depth=len(entries),
-            waits_for=waits,
+            waits_for=_first(waits),
+            held=len(held),
+            held_for=_first(held),
+            deferred=len(deferred),
+            deferred_for=_first(deferred),
             until=None if self.flying or at >= NEVER else at,
             suppressed={name: count for name, count in zip(NAMES, self.suppressed, strict=True) if count},
         )
@@ -242,3 +249,7 @@ class Lane:
 
 def _mere(entry: Pending) -> bool:
     return entry.notice.event.traffic == "event" and entry.severity < Severity.CRITICAL
+
+
+def _first(reasons: list[str]) -> str:
+    return reasons[0] if reasons else ""

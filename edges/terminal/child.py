@@ -12,6 +12,7 @@ import anyio.to_thread
 
 from ...contracts.base import Record
 from ..liveness import is_stopped
+from .blank import Reader
 from .spawn import Attributes, Size, Started
 from .streams import has_input, has_room
 
@@ -45,6 +46,8 @@ class Child:
         self.master = started.master
         self.stopped = False
         """True from when it stopped until ``resume``."""
+        self.asked_to_end = False
+        """True once ``put_down`` was called on the living program."""
         self._keeper = started.keeper
         self._edits = False
         self._terminal = started.terminal
@@ -73,12 +76,24 @@ class Child:
         """Have ``data`` written before anything else: it ends what was begun and could not be finished."""
         self._owed = data
 
+    async def pay(self) -> bytes:
+        """Write what is owed, and tell what that was."""
+        owed = self._owed
+        await self.write(b"")
+        return owed
+
+    def put(self, data: bytes | memoryview) -> int:
+        """Write what its terminal takes at once; how many bytes that were. Raises ``OSError`` if nobody reads any more."""
+        try:
+            return os.write(self.master, data)
+        except BlockingIOError:
+            return 0
+
     async def _write(self, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
-            try:
-                rest = rest[os.write(self.master, rest) :]
-            except BlockingIOError:
+            rest = rest[self.put(rest) :]
+            if rest:
                 # Linux does not always say that room was made by its own moving of the bytes: look again soon.
                 with anyio.move_on_after(_ROOM_PERIOD):
                     await anyio.wait_writable(self.master)
@@ -120,6 +135,23 @@ class Child:
         """True if the kernel edits the line for it, and Enter hands the line over whole."""
         return bool(self._local_modes() & termios.ICANON)
 
+    def reader(self) -> Reader:
+        """Who takes the keys now."""
+        groups = self._groups()
+        return Reader(groups[-1], self.reads_lines(), foreign=groups != [self.pid])
+
+    def signal_keys(self) -> list[bytes]:
+        """The keys for which the kernel sends it a signal: interrupt, quit, suspend. None if it reads those itself."""
+        attributes = self._attributes()
+        if not attributes or not attributes[3] & termios.ISIG:
+            return []
+        keys = [attributes[6][at] for at in (termios.VINTR, termios.VQUIT, termios.VSUSP)]
+        return [key for key in keys if key != b"\0"]
+
+    def flushes(self) -> bool:
+        """True if such a key also throws away what is not yet read."""
+        return not self._local_modes() & termios.NOFLSH
+
     def refusal(self) -> str:
         """Why its terminal takes no line now; empty if it does."""
         if self.reads_lines() and self._echoed and not self._local_modes() & termios.ECHO:
@@ -151,6 +183,16 @@ class Child:
         """True if something that it has printed is still to be read."""
         return has_input(self.master)
 
+    def has_read_all(self) -> bool:
+        """True if nothing waits in its terminal to be read."""
+        terminal = self.open_terminal()
+        if terminal is None:
+            return True
+        try:
+            return not waiting_bytes(terminal)
+        finally:
+            os.close(terminal)
+
     def open_terminal(self) -> int | None:
         """Its own side of the terminal, to ask what waits there to be read; the caller closes it."""
         try:
@@ -165,6 +207,7 @@ class Child:
         """
         if not self.alive:
             return
+        self.asked_to_end = True
         groups = self._groups()
         steps = [(signal.SIGHUP, HANG_UP_PATIENCE), (signal.SIGKILL, HANG_UP_PATIENCE)]
         with anyio.CancelScope(shield=True):

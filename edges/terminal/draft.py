@@ -28,10 +28,12 @@ _RUBS_OUT: Final = frozenset({0x7F, 0x08})
 _CTRL_A, _CTRL_B, _CTRL_E, _CTRL_K, _CTRL_U, _CTRL_V, _CTRL_W, _CTRL_Y = 0x01, 0x02, 0x05, 0x0B, 0x15, 0x16, 0x17, 0x19
 _UNSURE: Final = frozenset({_TAB, _CTRL_B, 0x0E, 0x13, 0x14})
 """Completion, cursor back, transpose: with a draft, its text is no longer known."""
-_RECALLS: Final = frozenset({0x10, 0x12})
-"""Ctrl-P and Ctrl-R bring back an earlier line, as the Up key does."""
+_RECALLS: Final = frozenset({0x10, 0x12, 0x1F})
+"""Ctrl-P and Ctrl-R bring back an earlier line, as the Up key does; Ctrl-_ undoes what cleared it."""
 _ALT_RECALLS: Final = frozenset(b".p<")
 """With Alt: the last word of the line before, and older lines."""
+_HOME: Final = frozenset({b"1", b"7"})
+_END: Final = frozenset({b"4", b"8"})
 _CONTROL_KEY: Final = 4
 """The bit of Ctrl in a reported modifier, less one."""
 _KEYPAD: Final = {57414: _ENTER} | {57399 + digit: 0x30 + digit for digit in range(10)}
@@ -49,6 +51,8 @@ class Draft:
         self._line = ""
         self._sure = True
         self._at_start = False
+        self._moved = False
+        """True if the cursor may stand within the line, so that Ctrl-U leaves what is behind it."""
         self._half = b""
         self._half_at = 0.0
         self._pasting = False
@@ -70,17 +74,22 @@ class Draft:
         a full-screen program takes them) they can't begin or change a draft.
         """
         data = self._resume(keys, at)
-        before = (self._line, self._sure, self._at_start)
+        before = (self._line, self._sure, self._at_start, self._moved)
         at = 0
         while at < len(data):
             at = self._paste(data, at) if self._pasting else self._key(data, at, newline_sends)
         if not counts:
-            self._line, self._sure, self._at_start = before
+            self._line, self._sure, self._at_start, self._moved = before
 
     def assume(self, text: str) -> None:
         """``text`` stands in the line though nobody typed it: it was written, and its Enter was not."""
         self._type(text)
         self._sure = False
+
+    def give_up(self) -> None:
+        """The line is certainly empty, whatever the keys were."""
+        self._clear()
+        self._pasting = False
 
     def _resume(self, keys: bytes, at: float) -> bytes:
         half, self._half = self._half, b""
@@ -123,7 +132,7 @@ class Draft:
             case "csi":
                 self._sequence(match["params"] or b"", match["final"] or b"")
             case "shift3":
-                self._recall() if match.group()[2:] == b"A" else self._lose_track()
+                self._sequence(b"", match.group()[2:])
             case "broken":
                 self._lose_track()
             case _:
@@ -158,10 +167,12 @@ class Draft:
 
     def _move(self, key: int) -> None:
         if key == _CTRL_E:
-            self._at_start = False
+            self._at_start = self._moved = False
         elif key == _CTRL_A:
-            self._lose_track()
+            self._wander()
             self._at_start = True
+        elif key == _CTRL_B:
+            self._wander()
         elif key in _RECALLS:
             self._recall()
         elif key in _UNSURE:
@@ -174,7 +185,7 @@ class Draft:
         elif key in _ALT_RECALLS:
             self._recall()
         else:
-            self._lose_track()
+            self._wander()
 
     def _recall(self) -> None:
         """Something from the history may stand in the line now: a command that nobody has pressed Enter for."""
@@ -189,7 +200,11 @@ class Draft:
             self._reported([fields[2], fields[1]] if len(fields) > 2 else [])
         elif final == b"A":
             self._recall()
-        elif final in b"BCDHF~" and final:
+        elif final in (b"D", b"H") or (final == b"~" and params in _HOME):
+            self._wander()
+        elif final == b"F" or (final == b"~" and params in _END):
+            self._moved = False
+        elif final in (b"B", b"C", b"~"):
             self._lose_track()
 
     def _reported(self, fields: list[bytes]) -> None:
@@ -219,15 +234,24 @@ class Draft:
     def _clear_line(self) -> None:
         # A composer clears line by line; a second press takes the end of the line before.
         line = self._line[:-1] if self._line.endswith("\n") else self._line[: self._line.rfind("\n") + 1]
+        if self._moved:
+            # What stood behind the cursor is still there.
+            self._line, self._sure = self._line or "\ufffd", False
+            return
         self._line = line
         self._sure = self._sure or not line
+
+    def _wander(self) -> None:
+        """The cursor goes back into the line."""
+        self._lose_track()
+        self._moved = bool(self._line)
 
     def _lose_track(self) -> None:
         self._sure = self._sure and not self._line
         self._at_start = False
 
     def _clear(self) -> None:
-        self._line, self._sure, self._at_start = "", True, False
+        self._line, self._sure, self._at_start, self._moved = "", True, False, False
 
 
 def _overlap(data: bytes, mark: bytes) -> int:

@@ -37,12 +37,18 @@ class Fit:
         self._rests = rests
         self._due = anyio.Event()
         self._painted_over = 0
+        self.changed: Callable[[], None] = lambda: None
+        """Called when the row was taken or given back."""
+        if status:
+            watch.modes.listener = status.hear
 
     def now(self) -> None:
         """Give the program the present size, less the status row."""
         size = self._outer.size()
-        if self._status and self._status.shown:
-            size = size._replace(rows=size.rows - 1)
+        if self._status:
+            self._status.resized(size.rows, size.columns)
+            if self._status.taken:
+                size = size._replace(rows=size.rows - 1)
         self._child.resize(size)
         self._watch.resize(size)
         self._due.set()
@@ -52,7 +58,7 @@ class Fit:
         while True:
             self._due = anyio.Event()
             size = self._outer.size()
-            if not self._watch.modes.alternate and not status.stands(size.rows, size.columns):
+            if not (self._watch.modes.alternate or status.half or status.stands(size.rows, size.columns)):
                 await self._take_row(status)
             elif self._rests(_REST):
                 printed = self._watch.flow.printed
@@ -62,15 +68,22 @@ class Fit:
                 await self._due.wait()
 
     async def follow_screen(self, status: StatusRow) -> None:
-        """Give the row to a program that now owns the whole screen, or take it again from one that no longer does."""
-        if not self._watch.modes.alternate:
-            await self._take_row(status)
-        elif status.shown:
+        """Give the row to a program that now owns the whole screen, take it again from one that no longer does, and protect
+        it again from one that undid that."""
+        if status.half:
+            return
+        if self._watch.modes.alternate:
             await self.give_row()
             self.now()
+        elif status.taken:
+            await self._say(status.mend())
+        else:
+            await self._take_row(status)
 
     async def come_back(self) -> None:
         """Take the row again, if there is to be one, and give the program the size that there is now."""
+        if self._status:
+            self._status.moved()
         if self._status and not self._watch.modes.alternate:
             await self._take_row(self._status)
         else:
@@ -80,8 +93,15 @@ class Fit:
         """Take the row off the screen."""
         if self._status:
             await self._say(self._status.release())
+            self.changed()
+
+    def undo(self) -> bytes:
+        """What to write so that there is no row; it stays as it is."""
+        return self._status.undo() if self._status else b""
 
     async def _take_row(self, status: StatusRow) -> None:
         size = self._outer.size()
-        await self._say(status.claim(size.rows, size.columns))
+        claim = status.claim(size.rows, size.columns)
+        self.changed()
+        await self._say(claim)
         self.now()

@@ -42,9 +42,11 @@ class Halt:
         self._say = say
         self._rests = rests
         self._lent: frozenset[int] = frozenset()
+        self._lends = False
         self._here = anyio.Event()
         self._here.set()
         self.ending = False
+        watch.modes.changed = fit.changed = self._bequeath
 
     async def over(self) -> None:
         """Wait until the program goes on, if it is stopped: a key such as Ctrl-Z would be lost on one that is stopped."""
@@ -66,6 +68,8 @@ class Halt:
         await self._await_front()
         if not self.ending:
             self._outer.make_raw()
+            self._lends = False
+            self._bequeath()
             await self._put(self._watch.modes.redo())
             await self._fit.come_back()
             self._lent = frozenset()
@@ -94,6 +98,8 @@ class Halt:
             await self._fit.give_row()
             # What was lent is in order but for what the program has done since.
             await self._put(self._watch.modes.undo(but=self._lent))
+        self._lends = True
+        self._bequeath()
 
     async def _hear_out(self) -> None:
         stopped_at = time.monotonic()
@@ -107,7 +113,13 @@ class Halt:
             await self._fit.give_row()
             await self._put(self._watch.modes.undo())
         self._lent = frozenset(self._watch.modes.on)
+        self._lends = True
+        self._bequeath()
         self._outer.restore()
+
+    def _bequeath(self) -> None:
+        """Should we be killed, our terminal is to be put right as we would do it now."""
+        self._outer.will.bequeath(b"" if self._lends else self._fit.undo() + self._watch.modes.undo())
 
     async def _await_front(self) -> None:
         """Stay stopped for as long as somebody else has our terminal, as after ``bg``."""

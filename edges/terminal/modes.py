@@ -1,7 +1,7 @@
 """Modes: which terminal modes a program has switched on, read from its output at almost no cost."""
 
 import re
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Final
 
 _ESC: Final = b"\x1b"
@@ -25,15 +25,21 @@ _KEYPAD_NAMES: Final = (b"\x1b>", b"\x1b=")
 class Modes:
     """The modes that the output so far left behind; a sequence split over reads at any byte is still one sequence."""
 
-    __slots__ = ("_half", "_keyboards", "_modified_keys", "cursor_shown", "on")
+    __slots__ = ("_half", "_keyboards", "_modified_keys", "changed", "cursor_shown", "listener", "on", "reads_lines")
 
     def __init__(self) -> None:
         self.on: set[int] = set()
         self.cursor_shown = True
+        self.changed: Callable[[], None] = lambda: None
+        """Called whenever a mode may have changed, before the sequence that changes it is shown."""
+        self.reads_lines = False
+        """True if somebody has said that the program, whatever it does to the terminal, reads lines."""
         # What was asked for by the kitty keyboard protocol, apart for the main and the alternate screen.
         self._keyboards: dict[bool, list[bytes]] = {False: [], True: []}
         self._modified_keys = b""
         self._half = b""
+        self.listener: Callable[[bytes], None] | None = None
+        """Hears all that is fed: somebody who has to know more of the terminal than its modes."""
 
     @property
     def paste(self) -> bool:
@@ -51,7 +57,7 @@ class Modes:
 
         What takes the cursor keys of applications and no paste reads no lines.
         """
-        return self.alternate or (CURSOR_KEYS in self.on and not self.paste)
+        return not self.reads_lines and (self.alternate or (CURSOR_KEYS in self.on and not self.paste))
 
     @property
     def half(self) -> bool:
@@ -60,6 +66,8 @@ class Modes:
 
     def feed(self, chunk: bytes) -> bool:
         """Read the next bytes; True if a mode may have changed."""
+        if self.listener:
+            self.listener(chunk)
         # One search for a byte is all that ordinary output costs.
         if not self._half and chunk.find(_ESC) < 0:
             return False
@@ -70,6 +78,8 @@ class Modes:
             self._apply(match)
         half = _HALF.search(data, max(0, len(data) - _LONGEST))
         self._half = half.group() if half else b""
+        if found:
+            self.changed()
         return found
 
     def undo(self, *, but: Container[int] = ()) -> bytes:

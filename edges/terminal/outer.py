@@ -9,6 +9,7 @@ from typing import Final
 
 from .spawn import Attributes, Size
 from .streams import is_given
+from .will import Will
 
 if sys.platform != "win32":
     import termios
@@ -20,22 +21,29 @@ STDOUT: Final = 1
 class Outer:
     """The terminal behind our stdin, if there is one: raw for a time, then restored.
 
-    Nothing can restore it when the process itself is killed with SIGKILL; ``reset`` in the shell does.
+    When the process itself is killed, what ``will`` says restores it.
     """
 
     def __init__(self) -> None:
+        """Started in the background, we wait until we are in front: whoever is there has set it up for itself."""
+        _await_front()
         self.attributes = _attributes_of(STDIN)
         """As found; none if stdin is no terminal."""
         self._raw = False
+        self.will = Will(None if self.attributes is None else STDIN, STDOUT if shows(STDOUT) else None)
 
     @property
     def in_front(self) -> bool:
         """False while somebody else has our terminal, as after ``bg``: then changing it would stop us."""
-        try:
-            return self.attributes is None or os.tcgetpgrp(STDIN) == os.getpgrp()
-        except OSError:
-            # It does not control us, or was hung up: nobody stops us for it.
-            return True
+        return self.attributes is None or _is_in_front()
+
+    @property
+    def attributes_within(self) -> Attributes | None:
+        """Those for the program's own terminal. Where its output goes elsewhere, line ends stay as it writes them."""
+        if self.attributes is None or shows(STDOUT):
+            return self.attributes
+        iflag, oflag, *rest = self.attributes
+        return [iflag, oflag & ~termios.OPOST, *rest]
 
     @property
     def typed(self) -> bool:
@@ -51,6 +59,8 @@ class Outer:
         if self.attributes is not None:
             self._raw = True
             _apply(_raw(self.attributes))
+            # As it really is now: a kernel may keep some flag as it was.
+            self.will.made(_attributes_of(STDIN), self.attributes)
 
     def restore(self) -> None:
         """The attributes as they were found, byte for byte. Where somebody else has the terminal now, it is theirs to set."""
@@ -58,6 +68,12 @@ class Outer:
             self._raw = False
             if self.in_front:
                 _apply(self.attributes)
+            self.will.given_back()
+
+    def close(self) -> None:
+        """Restore it for good."""
+        self.restore()
+        self.will.close()
 
 
 def shows(fd: int) -> bool:
@@ -91,6 +107,25 @@ def stop_ourselves(number: int) -> bool:
         for one, action in before.items():
             signal.signal(one, action)
     return came_back
+
+
+def _await_front() -> None:
+    """Be stopped, with our whole job, for as long as somebody else has our terminal."""
+    while is_given(STDIN) and not _is_in_front():
+        try:
+            # Nothing is to be changed: it is what the kernel stops a job in the background for.
+            termios.tcdrain(STDIN)
+        except (OSError, termios.error):
+            # Nobody could bring us back.
+            return
+
+
+def _is_in_front() -> bool:
+    try:
+        return os.tcgetpgrp(STDIN) == os.getpgrp()
+    except OSError:
+        # It does not control us, or was hung up: nobody stops us for it.
+        return True
 
 
 def _stands_in_front() -> bool:

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 _GOES_ON: Final = re.compile(
-    r"\.\.\.>?"  # Python, Node, SQLite
+    r"\.\.\.[>:]?"  # Python, Node, SQLite, IPython
     r"|->"  # MySQL
     r"|\w+[-'\"(*$]#"  # PostgreSQL
     r"|(?:(?:[bd]?quote|heredocd?|cmd(?:subst|and|or)|pipe|if|then|else|elif|elif-then|for|foreach|while|until|repeat|select"

@@ -8,6 +8,8 @@ from typing import Final
 
 from wcwidth import wcwidth
 
+from .faint import Ink
+
 _TOKEN: Final = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
     r"|\x1b\[(?P<params>[0-?]*)[ -/]*(?P<final>[@-~])"
@@ -20,6 +22,8 @@ _HALF: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\x9c]*\x1b?|
 _STRING_ENDS: Final = re.compile(r"\x07|\x1b\\|\x9c")
 _LONGEST_HALF: Final = 4096
 _BLANK: Final = " "
+_FAINT: Final = "\0"
+"""Goes with a character that is written faint."""
 _REMEMBERED: Final = 500
 
 
@@ -35,8 +39,10 @@ class Screen:
         self.gone: deque[str] = deque(maxlen=_REMEMBERED)
         self.row = 0
         self.column = 0
+        self.cursor_shown = True
         self._top = 0
         self._bottom = 0
+        self._ink = Ink()
         self._saved = (0, 0)
         self._main: list[list[str]] | None = None
         self._cells: list[list[str]] = []
@@ -48,7 +54,13 @@ class Screen:
 
     def text(self) -> list[str]:
         """The rows from the top, without blanks at their ends."""
-        return ["".join(row).rstrip() for row in self._cells]
+        return [_plain(row) for row in self._cells]
+
+    def at_cursor(self) -> tuple[str, str]:
+        """What stands before the cursor in its row, and the character at it; a faint one counts as none."""
+        row, column = self._cells[self.row], min(self.column, self.columns - 1)
+        at = row[column]
+        return "".join(row[: self.column]).replace(_FAINT, ""), "" if _FAINT in at else at.strip()
 
     def resize(self, rows: int, columns: int) -> None:
         """Take a new size. The row with the cursor stays; what no longer fits is cut below it, above it, and at the right."""
@@ -85,6 +97,8 @@ class Screen:
         self._top, self._bottom = 0, self.rows - 1
         self._saved = (0, 0)
         self._main = None
+        self._ink = Ink()
+        self.cursor_shown = True
         self._cells = [self._blank() for _ in range(self.rows)]
 
     def _after_string(self, text: str) -> str:
@@ -118,7 +132,8 @@ class Screen:
         """Put narrow characters as far as the row goes; what is left over begins the next row."""
         self._wrap_if_full(1)
         part = run[: self.columns - self.column]
-        self._cells[self.row][self.column : self.column + len(part)] = part
+        faint = self._ink.faint
+        self._cells[self.row][self.column : self.column + len(part)] = [c + _FAINT for c in part] if faint else part
         self.column += len(part)
         return run[len(part) :]
 
@@ -127,7 +142,7 @@ class Screen:
             return
         self._wrap_if_full(width)
         # A wide character fills two cells, the second with nothing.
-        cells = [character, ""][:width]
+        cells = [character + _FAINT if self._ink.faint else character, ""][:width]
         self._cells[self.row][self.column : self.column + width] = cells[: self.columns - self.column]
         self.column += width
 
@@ -150,7 +165,7 @@ class Screen:
 
     def _scroll(self, count: int) -> None:
         count = min(count, self._bottom + 1 - self._top)
-        self.gone.extend("".join(row).rstrip() for row in self._cells[self._top : self._top + count])
+        self.gone.extend(_plain(row) for row in self._cells[self._top : self._top + count])
         self.scrolled += count
         self._delete_rows(self._top, count)
 
@@ -197,14 +212,20 @@ class Screen:
         if params[:1] == "?":
             self._private(params[1:], final)
             return
+        if final == "m":
+            self._ink.choose(params)
+            return
         numbers = [int(part) if part.isdigit() and len(part) < 6 else 0 for part in params.split(";")]
         action = _ACTIONS.get(final)
         if action:
             action(self, numbers)
 
     def _private(self, params: str, final: str) -> None:
-        if final in "hl" and not {"47", "1047", "1049"}.isdisjoint(params.split(";")):
+        modes = params.split(";")
+        if final in "hl" and not {"47", "1047", "1049"}.isdisjoint(modes):
             self._alternate(final == "h")
+        if final in "hl" and "25" in modes:
+            self.cursor_shown = final == "h"
 
     def _alternate(self, enter: bool) -> None:
         if enter and self._main is None:
@@ -267,6 +288,10 @@ class Screen:
 
     def _blank(self) -> list[str]:
         return [_BLANK] * self.columns
+
+
+def _plain(row: list[str]) -> str:
+    return "".join(row).replace(_FAINT, "").rstrip()
 
 
 def _first(numbers: list[int]) -> int:

@@ -1,10 +1,10 @@
 """Session: one run of a program in its terminal, from the first byte to the last, and everything put back after it."""
 
+import math
 import os
 import signal
 import threading
 import time
-from contextlib import suppress
 from typing import Final
 
 import anyio
@@ -14,6 +14,7 @@ import anyio.lowlevel
 from .child import Child
 from .fit import Fit
 from .halt import Halt
+from .keyboard import Keyboard
 from .outer import STDIN, STDOUT, Outer, shows
 from .status import StatusRow
 from .streams import GONE, PAGE, Inlet, Outlet, is_given
@@ -22,6 +23,7 @@ from .watch import Watch
 _LOOK_AFTER: Final = 0.02
 """Seconds between output and the look at it, so that a repaint is seen whole."""
 _LOOK_PERIOD: Final = 0.1
+_DRAFT_PERIOD: Final = 1.0
 _FLOOD: Final = 262_144
 """Bytes within a period with which looking is put off."""
 _LAST_WORDS: Final = 0.25
@@ -41,11 +43,11 @@ _ENDING: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 class Session:
     """Carries bytes both ways until the child has ended and its last words are out."""
 
-    def __init__(self, outer: Outer, child: Child, watch: Watch, typing: anyio.Lock, status: StatusRow | None) -> None:
+    def __init__(self, outer: Outer, child: Child, watch: Watch, keyboard: Keyboard, status: StatusRow | None) -> None:
         self._outer = outer
         self._child = child
         self._watch = watch
-        self._typing = typing
+        self._keyboard = keyboard
         self._status = status if shows(STDOUT) else None
         self._outlet = Outlet(STDOUT if is_given(STDOUT) else None)
         self._writing = anyio.Lock(fast_acquire=True)
@@ -68,6 +70,7 @@ class Session:
                 self._outer.make_raw()
                 self._fit.now()
                 tasks.start_soon(self._carry_keys)
+                tasks.start_soon(self._keyboard.hand_on)
                 tasks.start_soon(self._look_now_and_then)
                 if self._status:
                     tasks.start_soon(self._fit.keep_row, self._status)
@@ -155,6 +158,7 @@ class Session:
         last = b"\n"
         try:
             while keys := await inlet.read():
+                await self._keyboard.make_way(keys)
                 newline_sends = b"\n" in keys and self._child.reads_lines()
                 self._watch.keyed(keys, newline_sends=newline_sends)
                 await self._pass_on(keys)
@@ -169,17 +173,13 @@ class Session:
 
     async def _pass_on(self, keys: bytes) -> None:
         await self._halt.over()
-        async with self._typing:
-            if b"\r" in keys or b"\n" in keys:
-                self._child.entered()
-            # A program that is gone reads no keys; its end is noticed elsewhere.
-            with suppress(OSError):
-                await self._child.write(keys)
+        await self._keyboard.pass_on(keys)
 
     async def _look_now_and_then(self) -> None:
         before = 0
         while True:
-            await self._fresh.wait()
+            if not await self._stirs():
+                continue
             self._fresh, self._stirred = anyio.Event(), False
             await anyio.sleep(_LOOK_AFTER)
             printed = self._watch.flow.printed
@@ -191,6 +191,15 @@ class Session:
             before = printed
             await anyio.sleep(_LOOK_PERIOD - _LOOK_AFTER)
             self._watch.settle()
+
+    async def _stirs(self) -> bool:
+        """Wait for output. A draft is looked at now and then in the meantime: false after that."""
+        with anyio.move_on_after(_DRAFT_PERIOD if self._watch.draft.open else math.inf):
+            await self._fresh.wait()
+            return True
+        if self._watch.was_answered() and self._child.has_read_all():
+            self._watch.give_up_draft()
+        return False
 
     async def _await_end(self, output: anyio.CancelScope) -> None:
         while await self._child.changed():

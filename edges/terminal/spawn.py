@@ -57,11 +57,13 @@ class Started(NamedTuple):
     echoes: bool
 
 
-def spawn(argv: Sequence[str], env: Mapping[str, str], size: Size, attributes: Attributes | None) -> Started:
+def spawn(
+    argv: Sequence[str], env: Mapping[str, str], size: Size, attributes: Attributes | None, will: Sequence[int] = ()
+) -> Started:
     """Start ``argv`` with exactly ``env``. Raises ``BadInput`` if there is no such program.
 
     ``attributes`` are those its terminal begins with; without them it does not echo and changes no line ends, as befits
-    input that no person types.
+    input that no person types. ``will`` are the descriptors of a ``Will``, which its keeper carries out should we be killed.
     """
     program = _found(argv, env)
     master, slave = os.openpty()
@@ -71,7 +73,7 @@ def spawn(argv: Sequence[str], env: Mapping[str, str], size: Size, attributes: A
         chosen = attributes or _quiet(termios.tcgetattr(slave))
         termios.tcsetattr(slave, termios.TCSANOW, chosen)
         terminal = os.ttyname(slave)
-        return Started(*_start(program, argv, env, terminal), master, terminal, bool(chosen[3] & termios.ECHO))
+        return Started(*_start(program, argv, env, terminal, will), master, terminal, bool(chosen[3] & termios.ECHO))
     except BaseException as error:
         os.close(master)
         if isinstance(error, OSError):
@@ -90,26 +92,31 @@ def _found(argv: Sequence[str], env: Mapping[str, str]) -> str:
     return found
 
 
-def _start(program: str, argv: Sequence[str], env: Mapping[str, str], terminal: str) -> tuple[int, int]:
+def _start(program: str, argv: Sequence[str], env: Mapping[str, str], terminal: str, will: Sequence[int]) -> tuple[int, int]:
     """Start its keeper as leader of a new session; the program's number, and the keeper's.
 
     Unlike a fork this is safe beside threads.
     """
+    # What the keeper alone is to have gets a number that no file handed down has: one that was free here until now.
+    numbers = {fd: _duplicate(fd) for fd in will if fd >= 0}
     told, tell = (_above_streams(fd) for fd in os.pipe())
-    # In the new process the report goes out under the number of our reading end: a number that no file handed down has.
     actions = [
+        # First of all, while our own streams are still what they are.
+        *((os.POSIX_SPAWN_DUP2, fd, number) for fd, number in numbers.items()),
         (os.POSIX_SPAWN_OPEN, 0, terminal, os.O_RDWR, 0),
         (os.POSIX_SPAWN_DUP2, 0, 1),
         (os.POSIX_SPAWN_DUP2, 0, 2),
         (os.POSIX_SPAWN_DUP2, tell, told),
     ]
     locale = f"={env['LC_CTYPE']}" if "LC_CTYPE" in env else ""
-    words = [sys.executable, "-I", "-S", str(_KEEPER), str(told), locale, program, *argv]
+    left = ",".join(str(numbers.get(fd, -1)) for fd in will)
+    words = [sys.executable, "-I", "-S", str(_KEEPER), str(told), left, locale, program, *argv]
     with open(told, "rb") as report:  # noqa: PTH123 - a descriptor
         try:
             keeper = os.posix_spawn(sys.executable, words, dict(env), file_actions=actions, setsid=True, setsigmask=[])
         finally:
-            os.close(tell)
+            for fd in (tell, *numbers.values()):
+                os.close(fd)
         # It ends when the program has begun, or can't.
         said = [int(word) for word in report.read().split()]
     if len(said) != 1:
@@ -122,9 +129,13 @@ def _above_streams(fd: int) -> int:
     """The same file under a number that is not that of a standard stream, should one of those have been free."""
     if fd >= _STREAMS:
         return fd
-    other: int = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _STREAMS)
+    other = _duplicate(fd)
     os.close(fd)
     return other
+
+
+def _duplicate(fd: int) -> int:
+    return int(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _STREAMS))
 
 
 def _quiet(attributes: Attributes) -> Attributes:

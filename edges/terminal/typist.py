@@ -9,20 +9,21 @@ from typing import Final
 import anyio
 
 from ...contracts.deliveries import Proof
+from ...contracts.errors import NotNow, SinkBusy
+from .body import CALM, TICK, Body, Unread
 from .child import Child, waiting_bytes
+from .keyboard import Keyboard
 from .proof import Look, began_a_line, submitted
 from .text import ENTER, PASTE_ENDS, cut_line, one_line, pasted
 from .watch import Flow, Watch
 
 SETTLE: Final = 1.0
 """Seconds after an Enter in which an answer proves that it was taken. If nothing at all was printed, one more Enter."""
-STALL: Final = 5.0
-"""Seconds without a byte read by the program, after which Enter follows all the same: body and Enter are one."""
 _PIECE: Final = 256
 """So many bytes at once are typing, not a paste, to programs that guess by the size of a read."""
 _LINE: Final = 4_000 if sys.platform == "linux" else 1_000
 """The longest line, in bytes, that the kernel keeps for a program that reads lines."""
-_TICK: Final = 0.01
+_LONGEST_TICK: Final = 0.1
 _SETTLED: Final = 5
 """Looks without any change after which a drawing is taken to be complete."""
 _REST: Final = 0.03
@@ -32,49 +33,64 @@ _LONGEST_DRAWING: Final = 0.3
 class Typist:
     """Types into one child. The caller sees to it that nobody else writes while ``type`` runs."""
 
-    def __init__(self, child: Child, watch: Watch, unsafe: Callable[[], str]) -> None:
+    def __init__(self, child: Child, keyboard: Keyboard, watch: Watch, unsafe: Callable[[], str]) -> None:
         self._child = child
+        self._keyboard = keyboard
         self._watch = watch
         self._flow = watch.flow
         self._unsafe = unsafe
+        self._left = False
 
     def must_cut(self, text: str) -> bool:
         """True if the program, as things stand, can't be given all of ``text``: it reads lines, and the kernel bounds them."""
         return not self._watch.modes.paste and self._child.reads_lines() and len(one_line(text)) > _LINE
 
+    def unread(self) -> str:
+        """Why nothing is typed behind what the program has not read; empty if it has read all."""
+        return "" if self._child.has_read_all() else "the program has not read what it was given before"
+
     async def type(self, text: str, whole_in: str = "") -> "Submission":
         """Write the body, wait until the program has read it, then write Enter on its own.
 
         Text that must be cut ends with the name of the file that holds the whole of it. If a menu opened meanwhile, Enter would
-        answer it: then the text is left unsent. Raises ``OSError`` if the program is gone.
+        answer it: then the text is left unsent. Raises ``OSError`` if the program is gone, and ``failure()`` if it does not
+        read, or when cancelled: no Enter follows then, and what was not read is taken back.
         """
-        lines = self._child.reads_lines()
-        # Keys that come from here on wait behind us; what they bring about must not be taken for an answer.
-        keyed, stops = self._flow.keyed, self._flow.stops
-        cut = self.must_cut(text)
         terminal = self._child.open_terminal()
+        body = Body(self._child, terminal)
+        # A text of ours that ends with a question mark asks nothing.
+        self._watch.writing = True
         try:
-            await self._body(text, terminal, lines, whole_in)
-            if not lines:
-                await self._drawn()
-            before = self._watch.look()
-            flow = Flow(self._flow.printed, keyed, stops)
-            pressed = not self._unsafe()
-            if pressed:
-                self._child.entered()
-                await self._child.write(ENTER)
-            return Submission(text, before, flow, lines, pressed, cut, whole_in if cut else "")
+            return await self._type(body, text, whole_in)
+        except Unread:
+            await self._give_up(body, text)
+            raise self.failure("the program does not read its input") from None
+        except anyio.get_cancelled_exc_class():
+            await self._give_up(body, text)
+            raise
         finally:
+            self._watch.writing = False
             if terminal is not None:
                 os.close(terminal)
 
+    def failure(self, why: str) -> SinkBusy:
+        """What to raise for a text that was given up: ``NotNow`` if nothing of it was read."""
+        return SinkBusy(f"typed in part and not sent: {why}") if self._left else NotNow(f"not typed: {why}")
+
     async def proof(self, submission: "Submission") -> Proof:
-        """Wait at most ``SETTLE`` seconds for a proof that the submission was taken."""
+        """Wait at most ``SETTLE`` seconds for a proof that the submission was taken.
+
+        A line that the kernel holds until the program reads it is waited for as long as that takes: until then nobody can say
+        that it was told. Raises ``NotNow`` if it was thrown away unread.
+        """
         taken = False
         if not submission.pressed:
             return Proof.OFFERED
-        with anyio.move_on_after(SETTLE):
-            taken = await (self._line_read() if submission.lines else self._answered(submission))
+        if submission.lines:
+            taken = await self._line_read(submission)
+        else:
+            with anyio.move_on_after(SETTLE):
+                taken = await self._answered(submission)
         # Who is stopped and brought back may find its terminal emptied, and draws it anew.
         taken = taken and self._flow.stops == submission.flow.stops
         return Proof.SUBMITTED if taken else Proof.OFFERED
@@ -93,35 +109,44 @@ class Typist:
         """True if the screen shows that the text is still being written, in spite of its Enter."""
         return began_a_line(submission.text, submission.before, self._watch.look())
 
-    async def _body(self, text: str, terminal: int | None, lines: bool, whole_in: str) -> None:
+    async def _type(self, body: Body, text: str, whole_in: str) -> "Submission":
+        lines, cut = self._child.reads_lines(), self.must_cut(text)
+        # Keys that come from here on wait behind us; what they bring about must not be taken for an answer.
+        keyed, stops = self._flow.keyed, self._flow.stops
+        await self._write(body, text, lines, whole_in)
+        if not lines:
+            await self._drawn()
+        before = self._watch.look()
+        flow, thrown_away = Flow(self._flow.printed, keyed, stops), self._keyboard.thrown_away
+        pressed = not self._unsafe()
+        if pressed:
+            self._child.entered()
+            await self._child.write(ENTER)
+        else:
+            self._watch.left_unsent(text)
+        return Submission(text, before, flow, thrown_away, lines, pressed, cut, whole_in if cut else "")
+
+    async def _write(self, body: Body, text: str, lines: bool, whole_in: str) -> None:
         if self._watch.modes.paste:
-            await self._paste(pasted(text))
-            await self._read(terminal)
+            await body.write(pasted(text))
         elif lines:
             await self._child.write(cut_line(one_line(text), _LINE, whole_in))
             await anyio.sleep(_REST)
         else:
             for piece in _pieces(one_line(text)):
-                await self._child.write(piece)
-                await self._read(terminal)
+                await body.write(piece)
 
-    async def _paste(self, body: bytes) -> None:
-        try:
-            await self._child.write(body)
-        except anyio.get_cancelled_exc_class():
-            # A paste that is never closed would swallow the person's own keys.
-            self._child.owe(PASTE_ENDS)
-            raise
-
-    async def _read(self, terminal: int | None) -> None:
-        """Wait until the program has read what was written; the kernel may take a moment to show that it is there."""
-        left, calm, stalled = sys.maxsize, 0, 0.0
-        while calm < 3 and stalled < STALL:
-            await anyio.sleep(_TICK)
-            waiting = 0 if terminal is None else waiting_bytes(terminal)
-            calm = 0 if waiting else calm + 1
-            stalled = 0.0 if waiting < left else stalled + _TICK
-            left = waiting
+    async def _give_up(self, body: Body, text: str) -> None:
+        """Leave nothing behind that could be read later; what was read stands in the composer, and counts as a draft."""
+        pasting = self._watch.modes.paste
+        with anyio.CancelScope(shield=True):
+            await body.take_back()
+        self._left = body.written > 0 or self._child.reads_lines()
+        if self._left:
+            if pasting and body.cut_short:
+                # A paste that is never closed would swallow the person's own keys.
+                self._child.owe(PASTE_ENDS)
+            self._watch.left_unsent(text)
 
     async def _drawn(self) -> None:
         """Wait until the program has drawn what it read, as far as it ever rests."""
@@ -131,16 +156,25 @@ class Typist:
                 printed = self._flow.printed
                 await anyio.sleep(_REST)
 
-    async def _line_read(self) -> bool:
-        """True once the program has taken the line out of the kernel's hands."""
+    async def _line_read(self, submission: "Submission") -> bool:
+        """True once the program has taken the line out of the kernel's hands, however long that takes.
+
+        Raises ``NotNow`` if a key such as Ctrl-C had the kernel throw it away unread.
+        """
         terminal = self._child.open_terminal()
         if terminal is None:
             return False
         try:
-            calm = 0
-            while calm < 3:
-                await anyio.sleep(_TICK)
-                calm = 0 if waiting_bytes(terminal) else calm + 1
+            calm, left, tick = 0, 0, TICK
+            while calm < CALM:
+                await anyio.sleep(tick)
+                waiting = waiting_bytes(terminal)
+                if self._keyboard.thrown_away != submission.thrown_away:
+                    raise NotNow("not typed: it was thrown away unread by Ctrl-C or another such key")
+                if waiting < left:
+                    # Lines are read in their order, and ours is the first.
+                    return True
+                calm, left, tick = 0 if waiting else calm + 1, waiting, min(tick * 1.1, _LONGEST_TICK) if waiting else TICK
         finally:
             os.close(terminal)
         return True
@@ -157,7 +191,7 @@ class Typist:
             elif rests == _SETTLED and self.stands(submission):
                 # The sooner it is sent, the less can a person type into it.
                 return False
-            await anyio.sleep(2 * _TICK)
+            await anyio.sleep(2 * TICK)
         return False
 
 
@@ -168,6 +202,7 @@ class Submission:
     text: str
     before: Look
     flow: Flow
+    thrown_away: int
     lines: bool
     pressed: bool
     cut: bool

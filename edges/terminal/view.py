@@ -4,6 +4,7 @@ import re
 from collections import deque
 from typing import Final
 
+from .blank import Place
 from .dialog import dialog_in
 from .screen import Screen
 
@@ -21,6 +22,8 @@ class View:
         self.dialog = False
         self._fresh: deque[bytes] = deque()
         self._size = 0
+        self._unseen = False
+        """True if output was read only because the size changed; nobody has looked at it."""
         self._skipped = False
         self._shown: list[str] = []
         self._scrolled = 0
@@ -28,7 +31,13 @@ class View:
     @property
     def fresh(self) -> bool:
         """True if output came since the last look."""
-        return self._size > 0
+        return self._size > 0 or self._unseen
+
+    @property
+    def place(self) -> Place:
+        """Where the cursor was at the last look."""
+        before, at = self.screen.at_cursor()
+        return Place(before, bool(at), self.screen.cursor_shown)
 
     def show(self, chunk: bytes) -> None:
         """Keep output for the next look; what can't matter any more is let go."""
@@ -38,24 +47,27 @@ class View:
             self._size -= len(self._fresh.popleft())
             self._skipped = True
 
-    def look(self) -> bool:
+    def look(self, *, typed: bool = False) -> bool:
         """Read what came; true if the text changed by more than numbers, or moved up.
 
-        A clock or a counter that is painted over in place is no work; a spinner's sign is.
+        A clock or a counter that is painted over in place is no work; a spinner's sign is. ``typed``: a line is being written,
+        so that what the cursor stands behind is nobody's question.
         """
-        if not self._size:
+        if not self.fresh:
             return False
         self._catch_up()
+        self._unseen = False
         text = self.screen.text()
         shown = [_SPACES.sub(" ", _NUMBERS.sub("0", row)) for row in text]
         changed = shown != self._shown or self.screen.scrolled != self._scrolled
         if changed:
             self._shown, self._scrolled = shown, self.screen.scrolled
-            self.dialog = dialog_in(text)
+        self.dialog = dialog_in(text, self.screen.row, typed=typed)
         return changed
 
     def resize(self, rows: int, columns: int) -> None:
         """Take a new size; what is painted for it afterwards counts as a change only if the text differs."""
+        self._unseen = self.fresh
         self._catch_up()
         self.screen.resize(rows, columns)
 

@@ -17,6 +17,7 @@ from ...contracts.signals import (
     ScreenTaken,
 )
 from .activity import Activity
+from .blank import Blank, Reader
 from .draft import Draft
 from .modes import Modes
 from .prompt import goes_on
@@ -34,10 +35,13 @@ class Flow:
     stops: int = 0
 
 
+_INTERRUPT: Final = b"\x03"
 _ANSWER: Final = 80
 """Bytes, a row of text, that stand for what comes after a line was sent or cleared, until some of it has come."""
 _BACK_REST: Final = 0.5
 """Seconds that a program has to set up its terminal once it goes on after a stop; what is typed before that may be lost."""
+_ECHO_REST: Final = 1.5
+"""Seconds after which a program that reads has shown what it read."""
 _KEY_REST: Final = 0.05
 """Seconds after which half a key sequence is no longer expected to go on."""
 
@@ -54,8 +58,15 @@ class Watch:
         self.flow = Flow()
         self._activity = Activity(self._report_output)
         self._view = View(size.rows, size.columns)
+        self._blank = Blank()
         self._keyed_at = 0.0
+        self._keyed_in = -1
+        """The row in which the last key was pressed, if it was an empty line behind a prompt."""
+        self._interrupted = False
+        """True if Ctrl-C was the last key: what then is shown is the line that was given up, empty."""
         self._drafting = self._asking = self._taken = False
+        self.writing = False
+        """True while we write a text whose Enter is to come."""
         self._taken_after = 0
         self._back_at = -_BACK_REST
 
@@ -69,8 +80,13 @@ class Watch:
 
     def keyed(self, keys: bytes, *, newline_sends: bool) -> None:
         """A person (or a pipe) gave ``keys``; they are passed on after this."""
+        if self._view.fresh:
+            # They are for what is shown now: the first prompt, a menu that has come or gone.
+            self.look()
         self.flow.keyed += len(keys)
         self._keyed_at = time.monotonic()
+        self._interrupted = keys.endswith(_INTERRUPT)
+        self._keyed_in = self._row() if self._blank.is_prompt(self._view.place) else -1
         # What answers a menu or steers a full-screen program is no line that somebody is writing.
         counts = not (self.modes.full_screen or self._asking)
         self.draft.feed(keys, at=self._keyed_at, newline_sends=newline_sends, counts=counts)
@@ -90,15 +106,34 @@ class Watch:
     def look(self) -> Look:
         """Bring the screen up to date, tell what it shows, and return it."""
         if self._view.fresh:
-            changed = self._view.look()
+            changed = self._view.look(typed=self.draft.open or self.writing)
             self._activity.looked(changed, time.monotonic())
             self._tell_dialog()
+            self._tell_blank()
         screen = self._view.screen
         return Look(screen.text(), screen.scrolled, tuple(screen.gone), screen.row)
 
     def settle(self) -> None:
         """Report output that was kept back since the last report, if its time has come."""
         self._activity.settle(time.monotonic())
+
+    def was_answered(self) -> bool:
+        """True if what was pressed had another reader, as a question has that takes a single key.
+
+        Then a prompt has come since the last key, exactly as it was before, and for a while nothing came into its line.
+        """
+        return (
+            self.draft.open
+            and not (self._view.fresh or self._asking or self.modes.full_screen)
+            and time.monotonic() - self._keyed_at > _ECHO_REST
+            and self._row() != self._keyed_in
+            and self._blank.is_prompt(self._view.place)
+        )
+
+    def give_up_draft(self) -> None:
+        """There is no draft, whatever the keys were."""
+        self.draft.give_up()
+        self._tell_draft()
 
     def resize(self, size: Size) -> None:
         """The program's terminal has a new size."""
@@ -116,7 +151,7 @@ class Watch:
         """Why the program may lose what is typed now; empty if it does not."""
         return "the program was only just brought back" if time.monotonic() - self._back_at < _BACK_REST else ""
 
-    def drafting(self) -> str:
+    def drafting(self, reader: Reader) -> str:
         """What a person is in the middle of typing; empty if nothing. Call ``look`` first."""
         if self.draft.open:
             return "a line is typed and not sent"
@@ -125,7 +160,32 @@ class Watch:
         unfinished = self.draft.unfinished
         if unfinished > 2 or (unfinished and time.monotonic() - self._keyed_at < _KEY_REST):
             return "a key is just being pressed"
+        return "" if reader.lines else self._editing(reader)
+
+    def _editing(self, reader: Reader) -> str:
+        """What the screen says against a line that is empty as far as the keys can tell."""
+        place, group = self._view.place, reader.group
+        if reader.foreign and not self.modes.paste and not self._blank.looks_like_a_prompt(group, place):
+            return "a command is running in the shell"
+        if not self._blank.knows(group):
+            # A program that was started since is shown as it begins, for what started it was the last line sent.
+            self._blank.learn(group, place) if reader.foreign else self._blank.first_is_of(group)
+        if self._interrupted:
+            self._blank.learn(group, place)
+        if not self._blank.looks_empty(group, place):
+            return "something stands in the line that is no prompt"
+        if self.draft.unfinished and self._blank.shell(group):
+            return "what Escape began in the shell's line has not ended"
         return ""
+
+    def _row(self) -> int:
+        """The row with the cursor, counted from the first that was ever shown."""
+        return self._view.screen.scrolled + self._view.screen.row
+
+    def _tell_blank(self) -> None:
+        """Learn how the first prompt looks."""
+        if not (self.flow.keyed or self._asking or self.modes.full_screen):
+            self._blank.untouched(self._view.place)
 
     def _report_output(self, size: int) -> None:
         self._signal(Output(lane=self._lane, size=size, at=self._clock.now()))

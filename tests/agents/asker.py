@@ -36,4 +36,4 @@ with raw():
             if message == "quit":
                 say(PASTE_OFF)
                 sys.exit(0)
-        say(f"\r\x1b[2K> {composer.text[:60]!r}")
+        say(f"\r\x1b[2K> {composer.text[:60].replace(chr(10), '⏎')}")

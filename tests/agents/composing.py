@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import select
 import sys
 import termios
+import time
 import tty
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,12 +18,35 @@ KEY = re.compile(rb"\x1b\[200~|\x1b\[[0-?]*[ -/]*[@-~]|\x1bO.|\x1b.?|[\x20-\x7e\
 class Log:
     """Writes one JSON line for each thing that came to be, at once."""
 
+    last = None
+
     def __init__(self, path: str) -> None:
         self._path = Path(path)
+        Log.last = self
 
     def write(self, **fields: object) -> None:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(fields) + "\n")
+
+
+class Work:
+    """A message ``work N`` keeps an agent at work for N ms: it prints steps, and logs what it is given meanwhile."""
+
+    until = 0.0
+
+    @staticmethod
+    def goes_on() -> bool:
+        return time.monotonic() < Work.until
+
+    @staticmethod
+    def step() -> None:
+        """Print until something comes, or the work is done."""
+        while Work.goes_on():
+            if select.select([0], [], [], 0.02)[0]:
+                return
+            say("* step\r\n")
+        say("* done\r\n> ")
+        Work.until = 0.0
 
 
 class Composer:
@@ -58,6 +83,8 @@ class Composer:
     def key(self, key: bytes) -> list[str]:
         if key == b"\r":
             sent, self.text = self.text, ""
+            if sent.startswith("work "):
+                Work.until = time.monotonic() + int(sent[5:]) / 1000
             return [sent]
         if key in (b"\x03", b"\x15"):
             self.text = ""
@@ -88,10 +115,14 @@ def say(text: str) -> None:
 
 def read(size: int = 65_536) -> bytes:
     """What there is; ends the program when the terminal is gone."""
+    if Work.until:
+        Work.step()
     try:
         data = os.read(0, size)
     except OSError:
         data = b""
+    if Work.until:
+        Log.last.write(read_at_work=data.decode(errors="replace"))
     if not data:
         sys.exit(0)
     return data

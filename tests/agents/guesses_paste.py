@@ -21,9 +21,9 @@ with raw():
         elif len(data) > 1 and data.endswith(b"\r"):
             composer.feed(data[:-1])
             composer.text += "\n"
-            say(f"\r\x1b[2K> {composer.text[-30:]!r}")
+            say(f"\r\x1b[2K> {composer.text[-30:].replace(chr(10), '⏎')}")
         else:
             for message in composer.feed(data):
                 log.write(submitted=message)
                 say("\r\n* taken\r\n> ")
-            say(f"\r\x1b[2K> {composer.text[-30:]!r}")
+            say(f"\r\x1b[2K> {composer.text[-30:].replace(chr(10), '⏎')}")

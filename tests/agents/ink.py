@@ -8,7 +8,7 @@ import select
 import sys
 import time
 
-from composing import PASTE_ON, Composer, Log, raw, read, say
+from composing import PASTE_ON, Composer, Log, Work, raw, read, say
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "and", "writes", "it", "all", "down"]
@@ -36,9 +36,12 @@ with raw():
     say(PASTE_ON + "\x1b[?25l")
     repaint()
     while True:
-        waited = select.select([0], [], [], 0.4 if scene == "idle" else 0.1)[0]
+        waited = select.select([0], [], [], 0.02 if Work.goes_on() else 0.4 if scene == "idle" else 0.1)[0]
+        Work.until = Work.until if Work.goes_on() else 0.0
         tick += 1
         for message in composer.feed(read()) if waited else []:
             log.write(submitted=message)
             repaint(f"> {message[:40]}\r\n* on it\r\n")
-        repaint(f"{WORDS[tick % len(WORDS)]} {WORDS[tick // 7 % len(WORDS)]}\r\n" if scene == "streaming" else "")
+        repaint(
+            f"{WORDS[tick % len(WORDS)]} {WORDS[tick // 7 % len(WORDS)]}\r\n" if scene == "streaming" or Work.goes_on() else ""
+        )

@@ -1,7 +1,7 @@
 """Listener: logs the bytes of every read, and answers as told. Usage: listener.py LOG silent|echo|deaf|busy|sleepy
 
-``silent`` prints nothing; ``echo`` prints what it reads and nothing else; ``deaf`` does not hear the first Enter after a text;
-``busy`` ignores Enter and only goes on painting its clock; ``sleepy`` rests after every read.
+``silent`` prints nothing; ``echo`` prints what it reads, and its prompt after Enter; ``deaf`` does not hear the first Enter
+after a text; ``busy`` ignores Enter and only goes on painting its clock; ``sleepy`` rests after every read.
 """
 
 import select
@@ -24,7 +24,7 @@ with raw():
         if how == "sleepy":
             time.sleep(0.4)
         if how == "echo":
-            say(data.decode(errors="replace").replace("\r", "\r\n").replace("\x1b[200~", "").replace("\x1b[201~", ""))
+            say(data.decode(errors="replace").replace("\r", "\r\n> ").replace("\x1b[200~", "").replace("\x1b[201~", ""))
         enters += data == b"\r"
         if how == "deaf" and data == b"\r" and enters == 2:
             say("\r\n* at last\r\n> ")

@@ -59,6 +59,9 @@ class OuterTerminal:
     ``under`` is a command line that the wrapper's is appended to, such as a shell with job control.
     """
 
+    wrapper = "wrap.py"
+    """Which of the programs beside this file wraps; ``line.py`` takes no options."""
+
     def __init__(self, tmp_path, program=(), *, agent=(), options="-", rows=24, columns=80, env=None, under=()):
         self.log, self.agent_log = str(tmp_path / "wrap.jsonl"), str(tmp_path / "agent.jsonl")
         control = str(tmp_path / "control")
@@ -69,7 +72,8 @@ class OuterTerminal:
         self.before = termios.tcgetattr(self.slave)
         if agent:
             program = [sys.executable, str(AGENTS / f"{agent[0]}.py"), self.agent_log, *agent[1:]]
-        argv = [sys.executable, str(AGENTS / "wrap.py"), self.log, control, options, "--", *program]
+        options = [options] if self.wrapper == "wrap.py" else []
+        argv = [sys.executable, str(AGENTS / self.wrapper), self.log, control, *options, "--", *program]
         self.pid = spawn([*under, *argv], os.ttyname(self.slave), env)
         self.shown = bytearray()
         self.paused = threading.Event()

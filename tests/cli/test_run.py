@@ -2,8 +2,12 @@
 
 import json
 import os
+import pty
 import runpy
+import shlex
 import signal
+import subprocess
+import termios
 from pathlib import Path
 
 import pytest
@@ -208,3 +212,77 @@ def test_who_asks_a_stopped_recipient_learns_at_once_that_it_is_stopped(here) ->
             assert f"'dev' is stopped (Ctrl-Z): `fg` in its terminal brings it back, `kill -CONT {holder['pid']}`" in err
         os.kill(holder["pid"], signal.SIGCONT)
         assert here.status()["recipient"] == "dev"
+
+
+@pytest.mark.parametrize("name", ["USR1", "ALRM", "XCPU", "RTMIN"])
+def test_a_signal_that_would_end_it_at_once_ends_the_program_first_and_the_terminal_is_given_back(here, name: str) -> None:
+    number = getattr(signal, f"SIG{name}", signal.SIGUSR2)
+    script = "printf '\\033[?1000h'; trap 'echo told; exit 0' TERM; echo up; while :; do sleep 0.02; done"
+    with here.agent("sh", "-c", script, name="p") as terminal:
+        terminal.sees("up")
+        until(lambda: termios.tcgetattr(terminal.slave) != terminal.before, "raw mode")
+        until(lambda: here.tocsin("status")[0] == 0, "the recipient")
+        terminal.send(number)
+        terminal.ends()
+        assert terminal.process.returncode == -number
+        assert terminal.shown.count(b"told\r\n") == 1
+        assert terminal.shown.count(b"\x1b[?1000l") == 1
+        assert termios.tcgetattr(terminal.slave) == terminal.before
+    assert list(here.runtime.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("kill -SEGV $$", "tocsin: sh: Segmentation fault (SIGSEGV)\n"),
+        ("kill -TERM $$", "tocsin: sh: Terminated (SIGTERM)\n"),
+        ("kill -INT $$", ""),
+        ("exit 3", ""),
+    ],
+)
+def test_a_death_by_a_signal_that_nobody_here_sent_is_said_as_a_shell_says_it(here, script: str, said: str) -> None:
+    assert here.tocsin("run", "--", "sh", "-c", script)[1:] == ("", said)
+
+
+def test_a_death_that_was_asked_for_is_not_said(here) -> None:
+    with here.agent("sh", "-c", "echo up; exec sleep 1000", name="p") as terminal:
+        terminal.sees("up")
+        until(lambda: here.tocsin("status")[0] == 0, "the recipient")
+        terminal.send(signal.SIGTERM)
+        assert terminal.ends() == 143
+        assert b"tocsin" not in terminal.shown
+
+
+@pytest.mark.parametrize(
+    ("script", "text", "severity"),
+    [
+        ("true", "sh exited with code 0", "info"),
+        ("exit 3", "sh exited with code 3", "error"),
+        ("kill -KILL $$", "sh was killed by SIGKILL", "error"),
+    ],
+)
+def test_e09_an_observer_is_told_of_the_end_in_one_notice(here, script: str, text: str, severity: str) -> None:
+    out = here.place / "seen.jsonl"
+    here.tocsin("run", "--as", "dev", "--observe", f"stream:{out}", "--", "sh", "-c", script)
+    (line,) = out.read_text().splitlines()
+    (entry,) = json.loads(line)["entries"]
+    assert (entry["text"], entry["severity"], entry["scope"], entry["count"]) == (text, severity, "dev", 1)
+    assert json.loads(line)["text"].endswith(f"dev has ended: {text}")
+
+
+def test_output_to_a_file_has_its_line_ends_as_the_program_wrote_them(here) -> None:
+    out = here.place / "out"
+    script = f"{shlex.join(argv('run', '--', 'echo', 'hi'))} >{out}"
+    master, slave = pty.openpty()
+    with subprocess.Popen(["sh", "-c", script], stdin=slave, env=here.environ, cwd=here.place) as process:
+        assert process.wait(_processes["PATIENCE"]) == 0
+    os.close(master)
+    os.close(slave)
+    assert out.read_bytes() == b"hi\n"
+
+
+def test_a_script_that_does_not_say_whose_it_is_is_run_by_sh_as_shells_do(here) -> None:
+    script = here.place / "script"
+    script.write_text('echo "$1 from $0"; exit 4\n')
+    script.chmod(0o755)
+    assert here.tocsin("run", "--", "./script", "hi") == (4, "hi from ./script\n", "")

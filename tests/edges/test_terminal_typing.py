@@ -12,10 +12,10 @@ import pytest
 AGENTS = Path(__file__).parents[1] / "agents"
 _outer = runpy.run_path(str(AGENTS / "outer_terminal.py"))
 OuterTerminal, lines_of, until = _outer["OuterTerminal"], _outer["lines_of"], _outer["until"]
-RUNS = int(os.environ.get("TOCSIN_TERMINAL_RUNS", "20"))
+MESSAGES = 12
+"""Of very different lengths; what a person does meanwhile is in test_terminal_agents."""
 
 
-@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     "agent",
     [
@@ -34,11 +34,11 @@ def test_every_message_arrives_once_and_whole(tmp_path: Path, agent: tuple[str, 
     with OuterTerminal(tmp_path, agent=agent) as outer:
         outer.sees(b">")
         sent = []
-        for run in range(RUNS):
+        for run in range(MESSAGES):
             text = f"message {run}\n" + "word " * (run * 37 % 400) + f"\nend of {run}"
             assert outer.submit_when_free(text) == "submitted"
             sent.append(" ".join(text.split()) if agent == ("guesses_paste",) else text)
-        assert outer.submitted(RUNS) == sent
+        assert outer.submitted(MESSAGES) == sent
 
 
 @pytest.mark.parametrize("kind", ["menu", "question", "trust"])
@@ -80,12 +80,14 @@ def test_a_full_screen_program_is_typed_into_only_if_asked(tmp_path: Path) -> No
         folder.mkdir()
         with OuterTerminal(folder, [sys.executable, "-c", FULL], options=options) as outer:
             at = outer.sees(b"menu")
-            outer.fact("screen_taken")
+            if options == "-":
+                outer.fact("screen_taken")
             assert outer.submit("build failed") == answer
             outer.keys(b"xyz")
             outer.sees(b"got 3", at)
             assert (b"got 24" in outer.shown) == (options == "screen")
-            assert outer.facts("draft_started") == []
+            if options == "-":
+                assert outer.facts("draft_started") == []
 
 
 def test_a_password_prompt_takes_no_message(tmp_path: Path) -> None:
@@ -168,10 +170,19 @@ def test_the_end_of_paste_mode_that_is_printed_and_not_yet_read_counts(tmp_path:
         assert read.read_bytes() == b"some text\r"
 
 
-def test_a_program_that_does_not_read_proves_nothing(tmp_path: Path) -> None:
-    with OuterTerminal(tmp_path, ["sleep", "600"]) as outer:
+def test_a_program_that_does_not_read_gets_nothing_behind_what_it_has_not_read(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, ["sh", "-c", "echo ready; exec sleep 600"]) as outer:
+        at = outer.sees(b"ready\r\n")
         outer.keys(b"\r")
-        assert outer.submit("anybody there?") == "offered"
+        outer.sees(b"\r\n", at)
+        assert outer.submit("anybody there") == "not_now"
+
+
+def test_a_text_that_ends_with_a_question_mark_is_no_question_of_the_program(tmp_path: Path) -> None:
+    with OuterTerminal(tmp_path, ["sh", "-c", "echo ready; exec cat"]) as outer:
+        outer.sees(b"ready")
+        assert outer.submit("is the cart page done?") == "submitted"
+        assert "dialog_opened" not in outer.facts()
 
 
 def typed(outer, count: int) -> list[str]:
@@ -222,7 +233,7 @@ def test_a_key_that_was_pressed_meanwhile_stops_the_second_enter(tmp_path: Path)
         typed(outer, 1)
         outer.keys(b"\x1b[A")
         assert outer.answer(order) == "offered"
-        assert typed(outer, 1) == ["\x1b[200~hello\x1b[201~", "\x1b[A"]
+        until(lambda: typed(outer, 1) == ["\x1b[200~hello\x1b[201~", "\x1b[A"])
 
 
 def test_what_was_stopped_meanwhile_proves_nothing_and_gets_no_second_enter(tmp_path: Path) -> None:

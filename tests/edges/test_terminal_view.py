@@ -120,3 +120,16 @@ def test_no_two_reports_are_closer_than_the_period_and_no_byte_is_lost(steps: li
     activity.settle(now)
     assert sum(size for _, size in told) == sum(size for _, size in steps)
     assert all(later - earlier >= PERIOD - 1e-9 for (earlier, _), (later, _) in pairwise(told))
+
+
+def test_what_came_just_before_a_new_size_is_looked_at_all_the_same() -> None:
+    view = View(10, 60)
+    view.show(b"Do you want to proceed?\r\n\xe2\x9d\xaf 1. Yes\r\n  2. No\r\n")
+    view.look()
+    assert view.dialog
+    view.show(b"\x1b[2J\x1b[H* went on\r\n> ")
+    view.resize(12, 50)
+    assert view.fresh
+    view.look()
+    assert not view.dialog
+    assert not view.fresh
