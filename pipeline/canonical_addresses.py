@@ -15,7 +15,14 @@ SOURCES: Final = any_of(
 """Endings of files that tools report lines of."""
 _ASSETS: Final = "js mjs cjs css map woff ttf png jpg jpeg svg gif webp avif ico wasm json html"
 _HOST: Final = r"(?:(?:[0-9]{1,3}\.){3}[0-9]{1,3}|\[::1?\]|localhost)"
-_CLIENT_BEFORE: Final = re.compile(rf"\b(?:from|client|peer|remote|serving)(?: addr(?:ess)?)?[ :=]{{1,2}}{_HOST}$")
+_CLIENT_BEFORE: Final = re.compile(
+    r"\b(?:(?:connections?|connected|disconnect(?:ed|ion)?|requests?|error|accepted|received|call|message|packet|datagram|login"
+    rf"|closed|refused) from|client(?:[ _]?addr(?:ess)?)?|remote[ _]?addr|panic serving)[ :=]{{1,2}}{_HOST}$",
+    re.ASCII,
+)
+"""Words that say whose port it is. A peer or a remote end may as well be the server that was dialled."""
+_HANDED_OUT: Final = "(?:3[3-9]|[4-6][0-9])[0-9]{3}"
+_FIXED: Final = "(?:[0-9]{1,4}|[12][0-9]{4}|3[0-2][0-9]{3})"
 _ROUTE_ID: Final = re.compile(
     r"/(?:[0-9]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?=[a-f]{0,40}[0-9])[0-9a-f]{16,}"
     r"|0[0-7][0-9a-hjkmnp-tv-z]{24})(?=[/:]|$)"
@@ -26,7 +33,7 @@ _STATUS_PAGES: Final = frozenset({"/404", "/500"})
 """Pages named after a status: here the number is the name."""
 _ROOTS: Final = "usr opt var etc home users dev lib srv mnt nix root library applications volumes snap"
 _FILE_ROOTS: Final = tuple(f"/{name}/" for name in _ROOTS.split())
-_UNIQUE_NAME: Final = re.compile(r"tmp[\w.]{6,}|[^.]*[0-9].*")
+_UNIQUE_NAME: Final = re.compile(r"tmp[\w.]{6,}|[^.]*[0-9].*", re.ASCII)
 _SOURCE_BEFORE: Final = re.compile(rf"\.{SOURCES}$")
 
 
@@ -101,9 +108,10 @@ ADDRESS_RULES: Final = (
     rule("blob-url", r"blob:(?<!\wblob:)[^\s\"'<>)]+", "<blob>", "blob", digits=False),
     rule("url", rf"://{_WEB}([^\s\"'<>)\]|]+)", _leave_url, "http https ws wss", digits=False),
     rule("client-port", rf":(?<=[0-9\]t]:)[0-9]+(?= - \"?{any_of(METHODS)}\b)", "", METHODS),
-    rule("client-port", r":(?<=[0-9\]]:)[0-9]+(?=->)", "", ">"),
-    # Ports from 33000 on are what a system hands out to clients.
-    rule("client-port", r":(?<=[0-9\]t]:)(?:3[3-9]|[4-6][0-9])[0-9]{3}\b", _leave_client_port, "~colon"),
+    # Ports from 33000 on are what a system hands out to clients. Of a pair only one is such a port: the other is the server's.
+    rule("client-port", rf":(?<=[0-9\]]:){_HANDED_OUT}(?=->)", "", ">"),
+    rule("client-port", rf"(:{_FIXED}->{_HOST}):{_HANDED_OUT}(?![0-9])", r"\1", ">"),
+    rule("client-port", rf":(?<=[0-9\]t]:){_HANDED_OUT}\b", _leave_client_port, "~colon"),
     *after("request", METHODS, r" \"?(?P<path>/[^\s\"'|)]*)", _leave_request, digits=False),
     rule(
         "request",

@@ -6,8 +6,26 @@ from typing import Final
 from .canonical_rules import after, any_of, rule
 
 _BEFORE_CODE: Final = re.compile(
-    r"(?:code|status|hresult|exception|error|errno|signal|exit|exited|exits|terminated|port)\b(?: with| of| is)?[^a-z]{0,24}$"
+    r"(?:(?:code|status|hresult|exception|error|errno|signal|exit|exited|exits|terminated|port)\b(?: with| of| is)?"
+    r"|\b(?:failed with|return(?:s|ed)|result|reason))[^a-z]{0,24}$",
+    re.ASCII,
 )
+_BEFORE_ADDRESS: Final = re.compile(
+    r"(?:\b(?:at|by|addr(?:ess)?|pc|[re]?[bis]p|lr|ptr|pointer|thread|handle|object|this|self|frame|block|page|heap|base)"
+    r"[ :=(]{1,2}"
+    r"|codec can't decode byte |\+|#<[\w:]{1,50}:|<[\w.]{1,50}:? |\[[0-9]{1,9}:|\.[\w.()*]{1,30}\([0-9a-fx?, .{}]{0,40})$",
+    re.ASCII,
+)
+"""Words and marks before what is a place in memory; the byte at which decoding stopped is as much a matter of chance."""
+_SYSTEM_CODES: Final = (
+    range(0x80000000, 0x80010000),  # HRESULT
+    range(0x80070000, 0x80080000),  # HRESULT that holds an error of Windows
+    range(0xC0000000, 0xC0010000),  # NTSTATUS
+    range(0xFFFF0000, 0x100000000),  # a small negative number
+)
+"""Codes of Windows that are printed as decimal numbers."""
+_CODE_ID: Final = re.compile(r"\b(?:error|rule|check|alarm|advisory|diagnostic|fault|event)[ _-]$", re.ASCII)
+_SHORT_NAME: Final = re.compile(r"[a-z]{0,8}[-_]?[0-9]{1,6}")
 _KEYED: Final = (
     "id requestid traceid spanid sessionid jobid messageid correlationid transactionid buildid runid connectionid clientid"
     " eventid hostid reqid tid jid"
@@ -36,11 +54,26 @@ def _leave_hex(found: re.Match[str]) -> str:
 
 
 def _leave_address(found: re.Match[str]) -> str:
-    return found[0] if names_code(found) else "<hex>"
+    """More than 32 bits, or said to be a place in memory; any other number in hexadecimal digits may be a code or a value."""
+    start = found.start()
+    long = len(found[0]) > len("0x") + 8
+    placed = long or _BEFORE_ADDRESS.search(found.string, max(0, start - 64), start)
+    return "<hex>" if placed and not names_code(found) else found[0]
 
 
 def _leave_number(found: re.Match[str]) -> str:
-    return found[0] if names_code(found) else "<id>"
+    number = found[0]
+    system = len(number) == 10 and number.isdigit() and any(int(number) in codes for codes in _SYSTEM_CODES)
+    return number if system or names_code(found) else "<id>"
+
+
+def _leave_keyed(found: re.Match[str]) -> str:
+    """An id by which people know a kind of error, such as ``E1001``, is a name; any other was drawn for one occurrence."""
+    start, mark = found.start(), found.end(1)
+    named = _SHORT_NAME.fullmatch(found.string, mark, found.end())
+    if named and _CODE_ID.search(found.string, max(0, start - 20), start):
+        return found[0]
+    return f"{found[0][: mark - start]}<id>"
 
 
 ID_RULES: Final = (
@@ -48,7 +81,7 @@ ID_RULES: Final = (
         "keyed-id",
         _KEYED,
         r"(\"?(?: ?[=:] ?| #?)[\"']?)[\w.+/-]{0,200}?[0-9][\w.+/-]*(?::\w+)*=*",
-        r"{}\1<id>",
+        _leave_keyed,
         left="[a-z]",
     ),
     *after("keyed-id", _SECRETS, r"(\"? ?[=:] ?[\"']?)[\w.+/-]{0,200}?[0-9][\w.+/-]*=*", r"{}\1<id>", left="[a-z]"),

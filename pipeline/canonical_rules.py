@@ -29,8 +29,11 @@ class Rule:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Compiled when the first text shows a sign of it: most programs never need most of the rules."""
-        return re.compile(self._expression)
+        """Compiled when the first text shows a sign of it: most programs never need most of the rules.
+
+        Words and digits are those of ASCII, because Unicode's differ from one Python to the next.
+        """
+        return re.compile(self._expression, re.ASCII)
 
 
 class _Only(TypedDict, total=False):

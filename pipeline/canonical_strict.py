@@ -7,6 +7,8 @@ lower case and single spaces. What lies between the two steps is the *core*: tex
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
+from itertools import groupby
 from typing import Final
 
 ESCAPES: Final = re.compile(
@@ -23,12 +25,17 @@ FORWARD: Final = re.compile(r"(?:\x1b\[|\x9b)[0-9]*C")
 BARE_OSC: Final = re.compile("\\][0-9]{1,4};[^\x07\x9c\r\n\\]]*[\x07\x9c]")
 """What is left of a title or link when something took the ESC away and left the end mark."""
 INVISIBLE: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]+")
-SPELT_COLOUR: Final = re.compile(r"(?:\^\[|\\x1b|\\u001b|\\033|\\e)\[[0-9;]{0,40}m", re.IGNORECASE)
+SPELT_COLOUR: Final = re.compile(r"(?:\^\[|\\x1b|\\u001b|\\033|\\e)\[[0-9;]{0,40}m", re.ASCII | re.IGNORECASE)
 """A colour code whose ESC is spelt out."""
-BARE_COLOUR: Final = re.compile(r"\[(?:[0-9]{1,3}(?:;[0-9]{1,3}){0,8}m|m(?![\w-]))")
-"""A colour code without its ESC."""
+_ON: Final = r"(?:0?[0-47-9]|2[1-9]|[34][0-9]|9[0-7]|10[0-7]|[0-9]{1,3}(?:;[0-9]{1,3}){1,8})"
+_OFF: Final = r"(?:0?0|2[2-9]|[34]9)?"
+BARE_COLOUR: Final = re.compile(
+    rf"\[(?:(?<![A-Za-z0-9_\])]\[){_ON}m|{_OFF}m(?<=[0-9]m)|m(?![A-Za-z0-9_-]))(?![^\[\]\n]{{0,20}}\])"
+)
+"""A colour code without its ESC. Behind a word only one that ends a colour, and none where a ``]`` follows, because
+``errors[5m]`` is five minutes and ``test_wait[30m]`` the parameter of a test."""
 GLUED_COLOUR: Final = re.compile(
-    r"[0-9](?<![\w.;][0-9])[0-9]{0,2}(?:;[0-9]{1,3}){0,8}m(?=[A-Z\[(])(\S{0,200}?)(?:0|39|49)m(?!\w)"
+    r"[0-9](?<![A-Za-z0-9_.;][0-9])[0-9]{0,2}(?:;[0-9]{1,3}){0,8}m(?=[A-Z\[(])(\S{0,200}?)(?:0|39|49)m(?![A-Za-z0-9_])"
 )
 """A colour code that has lost its bracket as well: only in pairs, because "2m" alone is two minutes or two metres, and only in
 a text that begins with one."""
@@ -36,8 +43,11 @@ _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 RARE_SPACE: Final = re.compile("[\x0b\x0c\x1c-\x1f]")
 """White space that nobody prints; the rest of ASCII's is looked for one by one."""
 
-_CLOCK: Final = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]{1,9})?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
-_ZONE: Final = r"(?:\s?(?:Z\b|UTC\b|GMT\b|[ECMP][SD]T\b|CES?T\b|[+-][0-9]{2}:?[0-9]{2}\b)){0,2}"
+_END: Final = "(?![A-Za-z0-9_])"
+"""The end of a word. What Unicode calls a letter differs from one Python to the next, so no pattern asks it."""
+_HALF: Final = rf"(?:\s?[AaPp]\.?[Mm]{_END}\.?)"
+_CLOCK: Final = rf"[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?:[.,][0-9]{{1,9}})?{_HALF}?"
+_ZONE: Final = rf"(?:\s?(?:Z{_END}|UTC{_END}|GMT{_END}|[ECMP][SD]T{_END}|CES?T{_END}|[+-][0-9]{{2}}:?[0-9]{{2}}{_END})){{0,2}}"
 _WEEKDAYS: Final = "Mon Tue Wed Thu Fri Sat Sun"
 _MONTHS: Final = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"
 _DAY: Final = rf"(?:(?:{_WEEKDAYS.replace(' ', '|')}),?\s)?"
@@ -46,13 +56,13 @@ _NAMES: Final = frozenset(f"{_WEEKDAYS} {_MONTHS}".split())
 _STAMP: Final = (
     rf"(?:[0-9]{{4}}[-/.][0-9]{{2}}[-/.][0-9]{{2}}(?:[Tt ]|\s-\s|,\s){_CLOCK}{_ZONE}"  # 2031-05-01 10:00:00,123
     rf"|[0-9]{{1,2}}[-/.][0-9]{{1,2}}(?:[-/.][0-9]{{2,4}})?,?\s{_CLOCK}{_ZONE}"  # 5/1/2031, 9:41:07 AM
-    rf"|{_DAY}{_MONTH}\s{{1,2}}[0-9]{{1,2}}(?:,?\s[0-9]{{4}},?)?\s{_CLOCK}{_ZONE}(?:\s[0-9]{{4}}\b)?"  # syslog, ctime
+    rf"|{_DAY}{_MONTH}\s{{1,2}}[0-9]{{1,2}}(?:,?\s[0-9]{{4}},?)?\s{_CLOCK}{_ZONE}(?:\s[0-9]{{4}}{_END})?"  # syslog, ctime
     rf"|{_DAY}[0-9]{{1,2}}[-/ ]{_MONTH}[-/ ][0-9]{{2,4}}[: ]{_CLOCK}{_ZONE}"  # mail, web server logs
-    r"|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?(?:\s?[AaPp]\.?[Mm]\b\.?)?|\s?[AaPp]\.?[Mm]\b\.?)"  # 9:41:07 AM
+    rf"|[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]{{1,9}})?{_HALF}?|{_HALF})"  # 9:41:07 AM
     rf"{_ZONE}|(?:1[5-9]|2[01])[0-9]{{8}}(?:\.[0-9]{{1,9}}|[0-9]{{3}})?(?=[\s\]]))"  # seconds or milliseconds since 1970
 )
 _PREFIX: Final = re.compile(
-    rf"(?:[\[(<]\s?{_STAMP}\s?[\])>]|{_STAMP}(?![\w:])|\[\s{{0,5}}[0-9]{{1,6}}\.[0-9]{{6}}\])(?:\s?[-–—|:]{{1,2}}(?=\s))?\s*"
+    rf"(?:[\[(<]\s?{_STAMP}\s?[\])>]|{_STAMP}(?![A-Za-z0-9_:])|\[\s{{0,5}}[0-9]{{1,6}}\.[0-9]{{6}}\])(?:\s?[-–—|:]{{1,2}}(?=\s))?\s*"
 )
 _GLOG: Final = re.compile(rf"([IWEFD])[0-9]{{4}} {_CLOCK}\s+(?:[0-9]+ )?")
 """A severity, month and day in one word, the time, the thread."""
@@ -61,7 +71,7 @@ _TAIL: Final = re.compile(
     r":(?:(?<=[^0-9\s:]:)[0-9]{1,9}:[0-9]{1,9}|(?:(?<=\.[A-Za-z]{2}:)|(?<=\.[A-Za-z]{3}:))[0-9]{1,9})(?=\)?\Z)"
 )
 """``:12:7``, or ``:12`` after what looks like the ending of a file."""
-_PORT: Final = re.compile(r"\.(?:com|org|net|dev|app|lan|edu|gov|int):[0-9]+\)?\Z", re.IGNORECASE)
+_PORT: Final = re.compile(r"\.(?:com|org|net|dev|app|lan|edu|gov|int):[0-9]+\)?\Z", re.ASCII | re.IGNORECASE)
 _LAST_OF_TAIL: Final = frozenset("0123456789)")
 DIGITS: Final = frozenset("0123456789")
 
@@ -94,7 +104,7 @@ neither.
 def _clean(text: str) -> str:
     """The text without control and escape sequences, invisible characters and left-over colour codes, in NFC."""
     if not text.isascii():
-        text = unicodedata.normalize("NFC", _without_codes(text))
+        text = composed(_without_codes(text))
     elif not text.isprintable() and _CONTROL.search(text):
         text = _without_codes(text)
     if "[" in text:
@@ -102,6 +112,23 @@ def _clean(text: str) -> str:
     if text[:1] in DIGITS and ("9m" in text or "0m" in text):
         text = GLUED_COLOUR.sub(r"\1", text)
     return text
+
+
+@lru_cache(maxsize=4096)
+def _settled(letter: str) -> bool:
+    return unicodedata.ucd_3_2_0.category(letter) != "Cn"
+
+
+def composed(text: str) -> str:
+    """The text in NFC, as far as its letters have been in Unicode since 3.2.
+
+    A Python knows the marks of its own Unicode. Those of 3.2 are in every Python, and how they compose can not change any more;
+    a younger letter stays as it came, and so do its neighbours on either side of it.
+    """
+    if unicodedata.is_normalized("NFC", text):
+        return text
+    runs = (("".join(run), settled) for settled, run in groupby(text, _settled))
+    return "".join(unicodedata.normalize("NFC", run) if settled else run for run, settled in runs)
 
 
 def _without_codes(text: str) -> str:

@@ -1,7 +1,6 @@
 """Trace: what the rules did to one text, one record each. The slow way to the same canonical form."""
 
 import re
-import unicodedata
 from collections.abc import Callable
 from typing import Final
 
@@ -9,7 +8,7 @@ from ..contracts.base import Record
 from . import canonical_strict as strict
 from .canonical_loose import LOOSE
 from .canonical_rules import Leave, Rules
-from .volatile import BUNDLED, GUTTER, STANDARD, leave_bundled
+from .volatile import BUNDLED, GUTTER, STANDARD, leave_bundled, put_away, put_back
 
 _CODES: Final = (
     ("escape-sequence", strict.COLOUR, ""),
@@ -35,13 +34,14 @@ class Trace:
     def __init__(self, text: str) -> None:
         self.text = text
         self.replacements: list[Replacement] = []
+        self._shelved = False
 
     def to_core(self) -> None:
         """What ``canonical_strict.core`` does."""
         if not self.text.isascii() or not self.text.isprintable():
             for rule, pattern, leave in _CODES:
                 self._each(rule, pattern, leave)
-        self._whole("unicode-form", lambda text: unicodedata.normalize("NFC", text))
+        self._whole("unicode-form", strict.composed)
         if "[" in self.text:
             self._each("left-over-colour", strict.SPELT_COLOUR, "")
             self._each("left-over-colour", strict.BARE_COLOUR, "")
@@ -62,12 +62,14 @@ class Trace:
     def to_standard(self) -> None:
         """From a core to its standard form."""
         whole, known = self.text, len(self.replacements)
+        self._put_away()
         if "\n" in self.text:
             self._each("source-line-number", GUTTER, "|")
         if ".js" in self.text or ".css" in self.text:
             self._each("asset-hash", BUNDLED, leave_bundled)
         self.to_strict()
         self._rules(STANDARD)
+        self.text, self._shelved = self._shown(self.text), False
         if not self.text:
             self.text = whole
             del self.replacements[known:]
@@ -77,6 +79,14 @@ class Trace:
         """From a standard form to its loose form."""
         self._rules(LOOSE)
         self._whole("white-space", lambda text: " ".join(text.split()))
+
+    def _put_away(self) -> None:
+        seen = put_away(self.text)
+        self._shelved = seen != self.text
+        self._whole("case-and-space", lambda _: seen)
+
+    def _shown(self, text: str) -> str:
+        return put_back(text) if self._shelved else text
 
     def _rules(self, rules: Rules) -> None:
         for each in rules.needed(self.text):
@@ -93,15 +103,18 @@ class Trace:
         self.text = pattern.sub(leave, self.text)
 
     def _whole(self, rule: str, step: Callable[[str], str]) -> None:
-        before, after = self.text, step(self.text)
+        text = step(self.text)
+        self._difference(rule, self._shown(self.text), self._shown(text))
+        self.text = text
+
+    def _difference(self, rule: str, before: str, after: str) -> None:
         same = _shared(before, after)
         end = _shared(before[same:][::-1], after[same:][::-1])
         self._note(rule, before[same : len(before) - end], after[same : len(after) - end])
-        self.text = after
 
     def _note(self, rule: str, before: str, after: str) -> None:
         if before != after:
-            self.replacements.append(Replacement(rule=rule, before=before, after=after))
+            self.replacements.append(Replacement(rule=rule, before=self._shown(before), after=self._shown(after)))
 
 
 def _left(found: re.Match[str], leave: Leave) -> str:

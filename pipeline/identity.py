@@ -12,7 +12,7 @@ from ..contracts.base import Level
 from .canonical import canonical
 
 FP_VERSION: Final = 1
-"""The recipe's version. It is stored with every fingerprint, so that a new recipe does not tell old news again."""
+"""The recipe's version, which ``tocsin fingerprint --json`` prints and the file of vectors holds. It is not hashed."""
 
 _FRAME: Final = "\0"
 _KEY: Final = "\x01"

@@ -10,6 +10,7 @@ import pytest
 
 from tocsin import Settings
 from tocsin.cli.main import tocsin
+from tocsin.edges.sources.rules import Catalogue
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "benchmarks" / "README.md"]
@@ -52,9 +53,15 @@ def test_a_command_in_the_documentation_exists_with_its_options(command: str) ->
     assert {word.split("=", 1)[0] for word in words if word.startswith("-")} <= known
 
 
-@pytest.mark.parametrize("settings", blocks("toml"))
-def test_settings_in_the_documentation_are_settings(settings: str) -> None:
-    assert msgspec.convert(tomllib.loads(settings), Settings) != Settings()
+@pytest.mark.parametrize("text", blocks("toml"))
+def test_settings_and_rules_in_the_documentation_are_such(text: str, tmp_path: Path) -> None:
+    said = tomllib.loads(text)
+    if "rule" in said:
+        (tmp_path / "rules.toml").write_text(text, encoding="utf-8")
+        known = {rule.id for rule in Catalogue.load([tmp_path / "rules.toml"]).rules}
+        assert {rule["id"] for rule in said["rule"] if rule.get("enabled", True)} <= known
+    else:
+        assert msgspec.convert(said, Settings) != Settings()
 
 
 def test_every_link_in_the_documentation_leads_somewhere() -> None:

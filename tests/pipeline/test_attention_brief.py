@@ -12,6 +12,7 @@ from tocsin.contracts.attention_time import iso
 from tocsin.pipeline.attention_brief import ago, brief, whole
 from tocsin.pipeline.attention_continuation import continuation, coordinate
 from tocsin.pipeline.attention_lines import cells, one_line, wrapped
+from tocsin.pipeline.attention_ways import how_far
 
 NOW = 1_796_055_300_000
 MINUTE = 60_000
@@ -304,3 +305,22 @@ def test_the_largest_answer_and_the_largest_artifacts_stay_within_8000_character
 
 def test_a_coordinate_is_the_same_for_every_attempt_and_another_for_every_generation() -> None:
     assert coordinate(ID, 1) == f"attention-return:{ID}:1" != coordinate(ID, 2)
+
+
+@pytest.mark.parametrize(
+    ("proof", "words"),
+    [
+        ("offered", "typed, not proved read"),
+        ("submitted", "taken by the program of ariadne, not proved read"),
+        ("recorded", "put where ariadne can read it, not proved read"),
+        ("seen", "seen"),
+        (None, "how far it came is not known"),
+    ],
+)
+def test_of_an_answer_that_was_sent_no_more_is_said_than_is_proved(proof: str | None, words: str) -> None:
+    moments = {"created_at": iso(NOW), "updated_at": iso(NOW)}
+    numbers: dict[str, Any] = {"return_id": 1, "item_id": 1, "resolution_command_id": "c", "generation": 2, "source_id": "s"}
+    row = Return(**numbers, mode="actor_context", phase=Phase.PROCESSED, outcome={"proof": proof}, **moments)
+    route = Route(actor="ariadne", edge="mac", return_mode="actor_context")
+    assert how_far(row, route, None) == f"processed, generation 2: {words}"
+    assert how_far(row, route, "seen") == "processed, generation 2: seen", "what is known now counts"

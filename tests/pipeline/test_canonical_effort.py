@@ -165,6 +165,7 @@ def searched():
     yield from alike.values()
     yield from ((getattr(canonical_strict, name), False) for name in CODES.split())
     yield from ((volatile.GUTTER, False), (volatile.BUNDLED, False))
+    yield from ((volatile.SUBSCRIPT, False), (volatile.SUBTEST, False))
 
 
 @pytest.fixture(autouse=True)

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.pipeline.canonical import canonical
+from tocsin.pipeline.canonical import canonical, explain
+from tocsin.pipeline.canonical_loose import LOOSE
 from tocsin.pipeline.identity import FP_VERSION, digest, fingerprint
+from tocsin.pipeline.volatile import STANDARD
 
 VECTORS = json.loads((Path(__file__).parent / "fingerprint_vectors.json").read_text(encoding="utf-8"))
 NAMES = st.text(st.characters(blacklist_characters="\0"), max_size=8)
@@ -32,7 +34,32 @@ def test_the_recipe_does_not_change_within_a_version(vector):
     # Where this fails, the recipe has changed: give it a new FP_VERSION and vectors of its own.
     assert VECTORS["fp_version"] == FP_VERSION == 1
     assert canonical(vector["message"], vector["level"]) == vector["canonical"]
-    assert fingerprint(vector["source"], vector["scope"], vector["message"], vector["level"]) == vector["fingerprint"]
+    print_ = fingerprint(
+        vector["source"], vector["scope"], vector["message"], vector["level"], frame=vector["frame"], key=vector["key"]
+    )
+    assert print_ == vector["fingerprint"]
+
+
+def rules_used(level, beyond=None):
+    used = set()
+    for vector in VECTORS["vectors"]:
+        if vector["level"] == level:
+            known = len(explain(vector["message"], beyond)) if beyond else 0
+            used |= {each.rule for each in explain(vector["message"], level)[known:]}
+    return used
+
+
+def test_the_vectors_show_every_rule_at_its_level():
+    codes = {"escape-sequence", "left-over-colour", "invisible-character", "unicode-form", "white-space"}
+    assert rules_used("strict") >= codes | {"time-stamp", "line-column", "case-and-space"}
+    assert rules_used("standard") >= {each.name for each in STANDARD.table} | {"source-line-number"}
+    assert rules_used("loose", "standard") >= {each.name for each in LOOSE.table}
+
+
+@pytest.mark.parametrize("level", ["strict", "standard", "loose"])
+def test_the_vectors_show_the_formula_with_a_frame_and_with_a_key(level):
+    shown = [(bool(v["frame"]), bool(v["key"])) for v in VECTORS["vectors"] if v["level"] == level]
+    assert {(False, False), (True, False), (False, True), (True, True)} <= set(shown)
 
 
 def test_the_default_level_is_standard():

@@ -151,6 +151,7 @@ EVENTS = st.builds(
     HookEvent,
     hook_event_name=NAMES,
     tool_name=st.sampled_from(["", "Bash", "AskUserQuestion", "ExitPlanMode"]),
+    tool_use_id=st.sampled_from(["", "1", "2"]),
     notification_type=st.sampled_from(["", "idle_prompt", "permission_prompt", "other"]),
     message=st.sampled_from(["", "needs your permission", "waiting for your input"]),
 )
@@ -192,8 +193,14 @@ def test_whoever_waited_before_a_restart_waits_after_it_until_evidence_says_othe
 def test_the_state_says_all_that_is_known() -> None:
     made = tracker(hook("PreToolUse", tool_name="Bash", tool_use_id="2"), ASK, PERMISSION)
     made.dismiss()
-    tools = ("2", "AskUserQuestion")
-    assert made.state() == WaitState(turn=True, permission=True, question="AskUserQuestion", dismissed=True, tools=tools)
+    assert made.state() == WaitState(
+        turn=True,
+        permission=True,
+        question="AskUserQuestion",
+        questions=(("AskUserQuestion", "AskUserQuestion"),),
+        dismissed=True,
+        tools=("2", "AskUserQuestion"),
+    )
 
 
 def test_going_on_from_nothing_is_no_news() -> None:
@@ -263,3 +270,110 @@ def test_the_end_of_a_call_without_a_name_closes_no_other_call() -> None:
     made = tracker(hook("PreToolUse", tool_name="Bash", tool_use_id="1"), hook("PreToolUse", tool_name="Read", tool_use_id="2"))
     assert made.observe(hook("PostToolUse", tool_use_id="1")) == []
     assert made.state().tools == ("2",)
+
+
+# Notifications that are about something else
+
+
+OTHERS = [
+    hook("Notification", notification_type="auth_success"),
+    hook("Notification", notification_type="auth_success", message="Login confirmed"),
+    hook("Notification", notification_type="agent_completed", message="it needs your review"),
+    hook("Notification", notification_type="elicitation_complete"),
+    hook("Notification", notification_type="of_a_later_version", message="Claude is waiting for your input"),
+    hook("Notification", message="the build is done"),
+    hook("Notification"),
+]
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize(
+    "before",
+    [
+        [],
+        [hook("UserPromptSubmit")],
+        [hook("UserPromptSubmit"), hook("PreToolUse", tool_name="Bash", tool_use_id="1")],
+        [hook("UserPromptSubmit"), PERMISSION],
+        [hook("UserPromptSubmit"), ASK],
+    ],
+)
+def test_a_notification_about_something_else_changes_nothing(before: list[HookEvent], other: HookEvent) -> None:
+    made = tracker(*before)
+    state = made.state()
+    assert made.observe(other) == []
+    assert made.state() == state
+
+
+@pytest.mark.parametrize("idle", [IDLE, hook("Notification", message="Claude is waiting for your input")])
+def test_an_idle_notification_ends_the_turn_and_no_call_whose_dialog_may_be_open(idle: HookEvent) -> None:
+    assert tracker(hook("UserPromptSubmit")).observe(idle) == [TurnEnded(lane="dev")]
+    made = tracker(hook("PreToolUse", tool_name="Bash", tool_use_id="1"))
+    assert ToolClosed(lane="dev") not in made.observe(idle)
+    assert made.state().tools == ("1",)
+    assert ToolClosed(lane="dev") in made.observe(hook("Stop"))
+
+
+def test_after_a_permission_dialog_was_closed_with_esc_an_idle_notification_ends_its_call_too() -> None:
+    made = tracker(hook("PreToolUse", tool_name="Bash", tool_use_id="1"), PERMISSION)
+    made.dismiss()
+    assert made.observe(IDLE) == [TurnEnded(lane="dev"), ToolClosed(lane="dev"), WaitEnded(lane="dev")]
+
+
+@pytest.mark.parametrize("asked", [PERMISSION, hook("Notification", notification_type="permission_prompt")])
+def test_that_an_earlier_dialog_was_closed_says_nothing_about_the_next_one(asked: HookEvent) -> None:
+    made = tracker(hook("PreToolUse", tool_name="Bash", tool_use_id="1"), PERMISSION)
+    made.dismiss()
+    made.observe(asked)
+    assert ToolClosed(lane="dev") not in made.observe(IDLE)
+
+
+def test_with_no_dialog_to_close_nothing_is_dismissed() -> None:
+    made = tracker(hook("PreToolUse", tool_name="Bash", tool_use_id="1"))
+    made.dismiss()
+    made.observe(PERMISSION)
+    assert made.state().dismissed is False
+
+
+# Several calls, several questions
+
+
+def question(call: str, tool: str = "AskUserQuestion", event: str = "PreToolUse") -> HookEvent:
+    return hook(event, tool_name=tool, tool_use_id=call)
+
+
+def test_the_end_of_a_question_closes_its_own_call_and_no_other() -> None:
+    made = tracker(hook("PreToolUse", tool_name="Bash", tool_use_id="1"), question("2"))
+    assert made.observe(question("2", event="PostToolUse")) == [WaitEnded(lane="dev")]
+    assert made.state().tools == ("1",)
+    assert made.observe(hook("PostToolUse", tool_name="Bash", tool_use_id="1")) == [ToolClosed(lane="dev")]
+
+
+@pytest.mark.parametrize("second", ["AskUserQuestion", "ExitPlanMode"])
+@pytest.mark.parametrize("ended", ["PostToolUse", "PostToolUseFailure"])
+def test_of_two_questions_the_end_of_one_leaves_the_other_also_after_a_restart(second: str, ended: str) -> None:
+    made = tracker(question("1"), question("2", second))
+    again = WaitTracker("dev")
+    again.resume(msgspec.structs.replace(made.state(), turn=False, tools=()))
+    for one in (made, again):
+        assert WaitEnded(lane="dev") not in one.observe(question("1", event=ended))
+        assert (one.waiting, one.state().question, one.state().tools) == (True, second, ("2",))
+        assert one.observe(question("2", second, ended)) == [ToolClosed(lane="dev"), WaitEnded(lane="dev")]
+
+
+def test_a_question_ends_also_where_only_one_of_its_two_events_names_the_call() -> None:
+    for began, ended in (("1", ""), ("", "1")):
+        made = tracker(question(began))
+        assert made.observe(question(ended, event="PostToolUse")) == [ToolClosed(lane="dev"), WaitEnded(lane="dev")]
+
+
+def test_a_question_kept_by_an_earlier_version_is_still_open_and_so_is_its_call() -> None:
+    again = WaitTracker("dev")
+    assert again.resume(WaitState(question="ExitPlanMode")) == [ToolOpened(lane="dev"), WaitStarted(lane="dev")]
+    assert again.observe(question("7", "ExitPlanMode", "PostToolUse"))[-1] == WaitEnded(lane="dev")
+
+
+@given(st.lists(EVENTS, max_size=40))
+def test_an_open_question_is_an_open_call(events: list[HookEvent]) -> None:
+    state = tracker(*events).state()
+    assert {call for call, _ in state.questions} <= set(state.tools)
+    assert state.question == (state.questions[-1][1] if state.questions else "")
