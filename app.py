@@ -34,6 +34,7 @@ from .edges.portal import Portal
 from .edges.sinks.call import as_sink
 from .edges.sinks.spill import SpillSink
 from .pipeline.classify import Classify
+from .pipeline.notice_kinds import plain
 from .pipeline.record import DeadLetter
 from .pipeline.roster import Settings
 from .pipeline.waiting import WaitTracker
@@ -295,14 +296,14 @@ class Tocsin:
         key: str,
         text: str,
         *,
-        urgent: bool = False,
+        urgent: bool | None = None,
         ctx: Sequence[str] = (),
-        cleared_when: str = "",
+        cleared_when: str | None = None,
         **fields: Any,
     ) -> Acceptance | None:
-        """A harness notice: told once for each ``kind:key`` until it is re-armed. See the notice gate in the documentation."""
-        signature = {"key": f"{kind}:{key}", "urgent": urgent, "ctx": tuple(ctx), "cleared_when": cleared_when}
-        return self.feed(text, to=to, traffic="notice", **{"source": "harness", **signature, **fields})
+        """A harness notice: told once for each ``kind:key`` until re-armed. What is not said of it, the table of kinds says."""
+        event = plain(kind, key, to=to, text=text, ctx=ctx, urgent=urgent, cleared_when=cleared_when)
+        return self.feed(event, **{"source": "harness", **fields})
 
     def send_mail(self, to: str, text: str, *, id: str = "", **fields: Any) -> Acceptance | None:
         """An agent's words to another: delivered exactly as they are, and once for each ``id``."""

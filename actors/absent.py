@@ -4,11 +4,16 @@ from collections.abc import Callable, Sequence
 
 from ..contracts.base import Instant
 from ..contracts.durable import OPEN, Outcome, Rearmed, Stored
+from ..contracts.errors import SameId
 from ..contracts.recipients import Owner
 from ..contracts.verdicts import Stage, Verdict
+from ..pipeline.defer import Reason as DeferReason
 from ..pipeline.throttle import Reason
-from ..store import deliveries, intake, ledger, owners
+from ..store import deliveries, intake, ledger, owners, recipients
 from ..store.engine import Transaction
+
+_MOST = 1_000_000
+"""Messages of one recipient that are looked through."""
 
 
 def rearm_absent(
@@ -30,7 +35,7 @@ def rearm_absent(
         return (not kind or signature.startswith(f"{kind}:")) and cleared(signature, ctx)
 
     told = [one.signature for one in ledger.announced(tx, name) if is_gone(one.signature, one.ctx)]
-    waiting = intake.listing(tx, recipient=name, states=OPEN, traffic="notice", limit=1_000_000)
+    waiting = intake.listing(tx, recipient=name, states=OPEN, traffic="notice", limit=_MOST)
     stale = [stored for stored in waiting if is_gone(stored.event.key, stored.event.ctx)]
     rearmed = Rearmed(delivered=ledger.forget(tx, name, told), held=len(stale))
     end(tx, stale, Verdict.CLEAR, Reason.CLEARED, now)
@@ -38,11 +43,45 @@ def rearm_absent(
     return rearmed
 
 
-def end(tx: Transaction, messages: Sequence[Stored], verdict: Verdict, reason: str, now: Instant) -> None:
+def archive(tx: Transaction, name: str, *, alive: Callable[[Owner, Instant], bool], now: Instant) -> bool:
+    """Declare it dead; False if it is unknown or was so already. What waits for it ends here, if no owner lives to end it."""
+    changed = recipients.archive(tx, name, now)
+    found = owners.owner_of(tx, name)
+    if recipients.find(tx, name) is not None and recipients.is_dead(tx, name) and not (found and alive(*found)):
+        _end_of_the_dead(tx, name, now)
+    return changed
+
+
+def _end_of_the_dead(tx: Transaction, name: str, now: Instant) -> None:
+    """As in a line: notices are dropped, a person's words are put aside, mail goes to the coordinator, answers stay."""
+    waiting = intake.listing(tx, recipient=name, states=OPEN, limit=_MOST)
+    by_class = {traffic: [one for one in waiting if one.traffic == traffic] for traffic in ("notice", "user", "mail")}
+    end(tx, by_class["notice"], Verdict.DROP_DEAD, DeferReason.DEAD, now, stage=Stage.DEFER)
+    end(tx, by_class["user"], Verdict.DEAD_LETTER, DeferReason.DEAD, now, stage=Stage.DEFER)
+    to = recipients.coordinator(tx)
+    for mail in by_class["mail"]:
+        note = f"bounced to {to}"
+        try:
+            intake.accept(tx, mail.event, recipient=to, id=mail.id, at=now)
+        except SameId:
+            note = f"{to} was sent something else under this id"
+        end(tx, [mail], Verdict.REFUSE, DeferReason.BOUNCED, now, stage=Stage.DEFER, note=note)
+
+
+def end(
+    tx: Transaction,
+    messages: Sequence[Stored],
+    verdict: Verdict,
+    reason: str,
+    now: Instant,
+    *,
+    stage: Stage = Stage.THROTTLE,
+    note: str = "",
+) -> None:
     """They will not be told, and here is why."""
     outcomes = [
-        Outcome(id=stored.id, recipient=stored.recipient, at=now, stage=Stage.THROTTLE, verdict=verdict, reason=str(reason))
-        for stored in messages
+        Outcome(id=one.id, recipient=one.recipient, at=now, stage=stage, verdict=verdict, reason=str(reason), note=note)
+        for one in messages
     ]
     deliveries.settle(tx, outcomes, now)
     for stored in messages:

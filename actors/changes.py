@@ -9,7 +9,7 @@ import msgspec
 
 from ..contracts.base import Instant
 from ..contracts.deliveries import Delivery
-from ..contracts.durable import DURABLE, OPEN, Acceptance, Announced, Outcome, State
+from ..contracts.durable import DURABLE, Acceptance, Announced, Outcome, State, Stored
 from ..contracts.errors import BadInput, NoRecipient, RecipientDead, SinkGone, TocsinError
 from ..contracts.events import Event
 from ..contracts.moves import Announce, Disarm
@@ -20,8 +20,8 @@ from ..pipeline.defer import Reason as DeferReason
 from ..pipeline.fanout import Reason as FanOutReason
 from ..pipeline.throttle import Reason as ThrottleReason
 from ..store import decisions, deliveries, intake, ledger, owners, recipients, waits
-from ..store import evidence as gone
 from ..store.engine import Transaction
+from ..store.evidence import Evidence
 from .absent import end
 from .durable import (
     Accept,
@@ -40,7 +40,7 @@ from .durable import (
     Taken,
 )
 from .lanes import Lanes
-from .messages import Moves
+from .messages import Moves, Over
 
 OTHER_SESSION: Final = "for_another_session"
 """Why a message was refused that only one session may read, and another is here."""
@@ -85,7 +85,7 @@ def apply(
         case Again():
             return _again(tx, lanes, message, now)
         case Moves():
-            _keep_ledger(tx, message.items)
+            _keep_ledger(tx, lanes, message.items)
         case Change() | Query():
             return message.call(tx)
     return None
@@ -103,28 +103,74 @@ def fetch(tx: Transaction, lanes: Lanes, token: str, now: Instant) -> list[Event
         if (room := lanes.room(name)) <= 0:
             continue
         rows = intake.waiting(tx, name, after=lanes.cursor(name), limit=room)
-        mine = [stored for stored in rows if lanes.may_read(name, stored.event)]
+        mine = _to_be_told(tx, lanes, name, [stored for stored in rows if not lanes.is_in_line(stored)], now)
         intake.claim(tx, token, [stored.seq for stored in mine], now)
-        end(tx, [stored for stored in rows if stored not in mine], Verdict.REFUSE, OTHER_SESSION, now)
         upto = rows[-1].seq if rows else 0
         lanes.later(partial(lanes.brought, name, upto, mine, all_of_them=len(rows) < room))
         events += [stored.event for stored in mine]
     return events
 
 
-def evidence(tx: Transaction, lanes: Lanes) -> dict[str, list[str]]:
-    """Recipient → signatures of notices, told or waiting, whose declared condition the store sees to be gone."""
-    found = {name: gone.gone(tx, name, _declared(tx, name)) for name in sorted(lanes.begun)}
-    return {name: signatures for name, signatures in found.items() if signatures}
+def _to_be_told(tx: Transaction, lanes: Lanes, name: str, waiting: Sequence[Stored], now: Instant) -> list[Stored]:
+    """Without what is for another session, and what has become stale while nobody brought it in: those end here."""
+    foreign = [stored for stored in waiting if not lanes.may_read(name, stored.event)]
+    end(tx, foreign, Verdict.REFUSE, OTHER_SESSION, now)
+    seen = Evidence(tx, name)
+    stale = [stored for stored in waiting if stored not in foreign and seen.is_stale(stored)]
+    end(tx, stale, Verdict.CLEAR, ThrottleReason.CLEARED, now)
+    ended = {stored.seq for stored in (*foreign, *stale)}
+    return [stored for stored in waiting if stored.seq not in ended]
 
 
-def _declared(tx: Transaction, name: str) -> list[Announced]:
-    told = ledger.announced(tx, name)
-    held = [
-        Announced(recipient=name, signature=one.signature, at=one.at, ctx=one.event.ctx, cleared_when=one.event.cleared_when)
-        for one in ledger.held(tx, name)
-    ]
-    return [one for one in (*told, *held) if one.cleared_when]
+def touched(messages: Sequence[Any], fetched: Sequence[Event]) -> set[str]:
+    """Recipients for whom it has to be looked at whether conditions are gone: of what was told, or is about to be judged."""
+    names = {event.to or "" for event in fetched if event.traffic == "notice"}
+    for message in messages:
+        if isinstance(message, Settle):
+            names |= {outcome.recipient for outcome in message.outcomes}
+        elif isinstance(message, Moves):
+            names |= {move.lane for move in message.items}
+    return names
+
+
+def evidence(tx: Transaction, lanes: Lanes, names: Set[str]) -> list[Over]:
+    """Whose conditions the store sees to be gone. What was told of them may be told again from this transaction on."""
+    found: list[Over] = []
+    for name in sorted(lanes.depend_on_evidence(names)):
+        seen = Evidence(tx, name)
+        told = seen.over(ledger.declared(tx, name))
+        stale = [stored.id for stored in lanes.declared(name) if seen.is_stale(stored)]
+        ledger.forget(tx, name, told)
+        if told or stale:
+            found.append(Over(name, frozenset(told), frozenset(stale)))
+    return found
+
+
+def expire(tx: Transaction, lanes: Lanes, now: Instant) -> list[Over]:
+    """What has been held too long in all, in this line and before it, ends; the line does not know when it was accepted."""
+    ttl = ledger.NOTICE_LEDGER_TTL
+    ended = {name: ledger.expire(tx, name, now, ttl) for name in lanes.have_waited_since(Instant(now - ttl))}
+    return [Over(name, frozenset(), frozenset(ids)) for name, ids in ended.items() if ids]
+
+
+def stand_again(
+    tx: Transaction, lanes: Lanes, owner: Owner, alive: Callable[[Owner, Instant], bool], now: Instant
+) -> list[tuple[str, Owner]]:
+    """The file is another one than before: our lanes stand in it before anything is fetched and anybody is judged dead.
+
+    The answer is whose lane another process has taken meanwhile. One that is archived in the new file stays so.
+    """
+    lost: list[tuple[str, Owner]] = []
+    for name in sorted(lanes.names):
+        other = owners.take(tx, name, owner, now, alive=alive)
+        if other is not None:
+            lost.append((name, other))
+            lanes.begun.discard(name)
+            lanes.later(partial(lanes.close, name))
+        elif recipients.find(tx, name) is None:
+            recipients.register(tx, msgspec.structs.replace(lanes.recipient(name), registered_at=now, changed_at=now))
+    lanes.start_over()
+    return lost
 
 
 def settle(tx: Transaction, lanes: Lanes, message: Settle, now: Instant) -> None:
@@ -134,9 +180,10 @@ def settle(tx: Transaction, lanes: Lanes, message: Settle, now: Instant) -> None
     decisions.add(tx, here)
     deliveries.settle(tx, outcomes, now)
     for announced in message.announced:
-        ledger.announce(tx, announced)
+        _announce(tx, lanes, announced)
     for held in message.held:
         ledger.hold(tx, held)
+        lanes.later(partial(lanes.kept, held))
     for outcome in outcomes:
         if outcome.verdict is Verdict.DEFER and outcome.reason == FanOutReason.NOT_NOW:
             intake.withdrawn(tx, outcome.recipient, [outcome.id], now)
@@ -148,10 +195,16 @@ def settle(tx: Transaction, lanes: Lanes, message: Settle, now: Instant) -> None
     lanes.later(lambda: lanes.ended(ended))
 
 
-def _keep_ledger(tx: Transaction, moves: Sequence[Announce | Disarm]) -> None:
+def _announce(tx: Transaction, lanes: Lanes, announced: Announced) -> None:
+    ledger.announce(tx, announced)
+    if announced.cleared_when:
+        lanes.watch(announced.recipient)
+
+
+def _keep_ledger(tx: Transaction, lanes: Lanes, moves: Sequence[Announce | Disarm]) -> None:
     for move in moves:
         if isinstance(move, Announce):
-            ledger.announce(tx, move.announced)
+            _announce(tx, lanes, move.announced)
         else:
             ledger.forget(tx, move.lane, move.signatures)
 
@@ -261,17 +314,13 @@ def _take(
     if other is not None:
         return other
     recipients.register(tx, msgspec.structs.replace(message.recipient, registered_at=now, changed_at=now))
-    lanes.later(lambda: lanes.open(name, message.session))
-    _forget_stale_news(tx, name, now)
+    lanes.later(lambda: lanes.open(message.recipient, message.session))
+    ledger.expire(tx, name, now, ledger.NOTICE_LEDGER_TTL)
+    declared = ledger.declared(tx, name)
+    ledger.forget(tx, name, Evidence(tx, name).over(declared))  # conditions that went away while nobody delivered
+    if declared:
+        lanes.later(lambda: lanes.watch(name))
     return Taken(ledger.announced(tx, name), waits.load(tx, name))
-
-
-def _forget_stale_news(tx: Transaction, name: str, now: Instant) -> None:
-    """Conditions that went away while nobody delivered: what was told may be told again, what waits is never told."""
-    stale = set(gone.gone(tx, name, _declared(tx, name)))
-    ledger.forget(tx, name, stale)
-    waiting = intake.listing(tx, recipient=name, states=OPEN, traffic="notice", limit=100_000)
-    end(tx, [stored for stored in waiting if stored.event.key in stale], Verdict.CLEAR, ThrottleReason.CLEARED, now)
 
 
 def _again(tx: Transaction, lanes: Lanes, message: Again, now: Instant) -> Event | None:

@@ -35,7 +35,22 @@ from ..pipeline.step import Step
 from ..pipeline.throttle import Throttle
 from .durable import Accept, Offered
 from .intake import Door
-from .messages import Answer, Batch, CloseLane, Drain, Facts, Flush, Look, Moves, OpenLane, Rearmer, ScopeFacts, Seed
+from .messages import (
+    Answer,
+    Batch,
+    CloseLane,
+    Drain,
+    Facts,
+    Flush,
+    Look,
+    Moves,
+    OpenLane,
+    Over,
+    Rearmer,
+    Restate,
+    ScopeFacts,
+    Seed,
+)
 from .stage import Ref, StageActor
 
 
@@ -109,6 +124,10 @@ class DedupActor(StageActor[Dedup]):
                 return self._rearm(message)
             case Seed():
                 self.stage.seed(message.lane, message.told, now)
+            case Over():
+                self.call(lambda step: self.stage.over(message.lane, message.told, message.waiting, step))
+            case Restate():
+                self._send_moves([Announce(message.lane, one) for one in self.stage.told_of(message.lane)])
             case CloseLane():
                 self.stage.close(message.name)
                 self.next.tell(message)

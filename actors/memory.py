@@ -1,6 +1,6 @@
 """Memory: how everybody else speaks to the store's actor. Each call waits until what it says is committed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 import pykka
@@ -13,7 +13,7 @@ from ..contracts.ports import Clock
 from ..contracts.recipients import Owner, Recipient
 from ..contracts.signals import RecipientDied, RecipientRevived
 from ..contracts.waits import WaitState
-from ..store import recipients, waits
+from ..store import ledger, recipients, waits
 from ..store.engine import Store, Transaction, View
 from .absent import rearm_absent
 from .dispatcher import Dispatcher
@@ -106,6 +106,8 @@ class Memory:
         if isinstance(answer, Owner):
             raise _taken(answer, recipient.name)
         taken: Taken = answer
+        if taken.waits is not None and not session:
+            self._actor.restated[recipient.name] = self._waits_of(recipient.name, taken.waits)
         return taken
 
     def begin(self, name: str) -> None:
@@ -118,6 +120,7 @@ class Memory:
 
     def give_back(self, name: str) -> None:
         """The lane is no longer ours; what has not ended stays in the store."""
+        self._actor.restated.pop(name, None)
         self._ask(GiveBack(name))
 
     def look(self) -> None:
@@ -140,8 +143,12 @@ class Memory:
 
     def save_waits(self, name: str, state: WaitState) -> None:
         """Keep what it waits for, over a restart. Trouble with the file keeps nobody from working."""
+        change = self._actor.restated[name] = self._waits_of(name, state)
+        self._actor.actor_ref.tell(change)
+
+    def _waits_of(self, name: str, state: WaitState) -> Change:
         now = self._dispatcher.clock.now()
-        self._actor.actor_ref.tell(Change(lambda tx: waits.save(tx, name, state, now)))
+        return Change(lambda tx: waits.save(tx, name, state, now))
 
     # Everything else that can be asked or changed
 
@@ -154,6 +161,17 @@ class Memory:
         """Change the store, in the next transaction; ``call`` may run again if it had to be rolled back for another's fault."""
         answer: T = self._ask(Change(call))
         return answer
+
+    def change_of(self, names: Collection[str], call: Callable[[Transaction], T]) -> T:
+        """As ``change``, of what these recipients were told, or of what waits for them: their open lanes know it at once."""
+
+        def change(tx: Transaction) -> T:
+            answer = call(tx)
+            for name in self._actor.lanes.begun.intersection(names):
+                self._actor.learn(name, ledger.announced(tx, name))
+            return answer
+
+        return self.change(change)
 
     def _ask(self, message: object) -> Any:
         future = self._actor.actor_ref.ask(message, block=False)

@@ -97,6 +97,20 @@ class Rearmer(msgspec.Struct, frozen=True):
     cleared: Callable[[str, tuple[str, ...]], bool]
 
 
+class Over(msgspec.Struct, frozen=True):
+    """Told to dedup: the store sees that these conditions are gone: of what was told, by signature; of what waits, by id."""
+
+    lane: str
+    told: frozenset[str]
+    waiting: frozenset[str]
+
+
+class Restate(msgspec.Struct, frozen=True):
+    """Told to dedup: the store is another one than before, and has to know what the recipient of this lane was told."""
+
+    lane: str
+
+
 class Seed(msgspec.Struct, frozen=True):
     """Asked of dedup when a lane opens: what its recipient was told before, and what is not re-armed."""
 

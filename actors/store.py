@@ -1,26 +1,27 @@
 """Store actor: the one writer of the database. What arrives while it writes shares the next transaction."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import pykka
 from pykka._envelope import Envelope
 
 from ..contracts.base import Instant, Millis
-from ..contracts.durable import Acceptance
-from ..contracts.errors import StoreUnusable, TocsinError
+from ..contracts.durable import Acceptance, Announced
+from ..contracts.errors import StoreCorrupt, StoreUnusable, TocsinError
 from ..contracts.events import Event
 from ..contracts.recipients import Owner
 from ..contracts.signals import RecipientDied, RecipientRevived
 from ..store import owners
-from ..store.engine import Store, Transaction
+from ..store.engine import Store, Transaction, set_aside
 from . import changes
 from .base import LineActor
 from .dispatcher import Dispatcher
 from .durable import Accept, Accepted, Begin, Change, Dispatch, GiveBack, HoldBack, LookNow, Offered, Query, Settle
 from .intake import Door
 from .lanes import Lanes
-from .messages import Drain, Moves, Rearmer, Tick
+from .messages import Drain, Moves, Over, Restate, Seed, Tick
 from .supervisor import Supervisor
 
 MOST_AT_ONCE: Final = 1_000
@@ -54,10 +55,14 @@ class StoreActor(LineActor):
         """Told of a recipient of ours that was archived, or registered again, by whatever process."""
         self.trouble = ""
         """Why nothing can be written at the moment; empty while all is well."""
+        self._aside: Path | None = None
+        """Where this process has put a damaged file, until that is told."""
         self._owed: list[Settle | Moves[Any]] = []
         self._news = False
         """True if another process has committed something since conditions were looked at."""
-        self._gone: dict[str, list[str]] = {}
+        self._over: list[Over] = []
+        self.restated: dict[str, Change] = {}
+        """What a file that takes the place of ours has to be told besides, by recipient: who waits on a human."""
         self._seen_version = store.data_version()
         self._beat_at = self._look_at = self.now()
 
@@ -76,20 +81,30 @@ class StoreActor(LineActor):
             self.dispatcher.schedule(self)
 
     def _carry_out(self, batch: Sequence[Envelope[Any]]) -> None:
-        if all(isinstance(envelope.message, Query) for envelope in batch):
-            self._answer(batch, [self._caught(self._ask, envelope.message) for envelope in batch])
+        if batch and all(isinstance(envelope.message, Query) for envelope in batch):
+            self._answer(batch, self._asked(batch))
             return
         if any(isinstance(envelope.message, Tick | LookNow) for envelope in batch):
             self._look()
+        if any(isinstance(envelope.message, LookNow) for envelope in batch):
+            self.lanes.look_at_all()  # what this process has changed for one of its own lanes shows in no version
         answers: list[Any] = []
         fetched: list[Event] = []
         error = self.caught(lambda: self._write(batch, answers, fetched))
         if error is None:
             self._recovered()
             self._tell_of_lives()
+            self._rearm()  # before what was fetched: it is judged by what is so now
             self._bring(fetched)
             self._answer(batch, answers)
-            self._rearm()
+        else:
+            self._roll_back(batch, error)
+
+    def _roll_back(self, batch: Sequence[Envelope[Any]], error: Exception) -> None:
+        """Nothing of it was written: what can be tried otherwise, is."""
+        self.lanes.rolled_back()
+        if isinstance(error, StoreCorrupt) and self._set_aside():
+            self._carry_out(batch)
         elif isinstance(error, StoreUnusable):
             self._without_store(batch, error)
         elif len(batch) > 1:  # one of them is at fault, and the others must not pay for it
@@ -102,21 +117,34 @@ class StoreActor(LineActor):
     def _write(self, batch: Sequence[Envelope[Any]], answers: list[Any], fetched: list[Event]) -> None:
         now = self.now()
         with self._store.write() as tx:
+            replaced = self._store.replaced
+            taken = self._stand_again(tx, now) if replaced is not None else []
             for owed in self._owed:
                 self._apply(tx, owed, now)
             for envelope in batch:
                 answers.append(self._apply(tx, envelope.message, now))
-            if now >= self._beat_at and self.lanes.names:
-                owners.beat(tx, self._owner.token, now)
-                self._beat_at = Instant(now + BEAT)
+            over = self._beat(tx, now) if now >= self._beat_at and self.lanes.names else []
             fetched.extend(changes.fetch(tx, self.lanes, self._owner.token, now))
-            if self._news or any(isinstance(envelope.message, Change) for envelope in batch):
-                self._gone = changes.evidence(tx, self.lanes)
+            self._over = [*over, *changes.evidence(tx, self.lanes, self._evident(batch, fetched))]
         self._owed.clear()
         self._news = False
         self.lanes.committed()
+        if replaced is not None:
+            self._stood_again(str(replaced), taken)
         if self.lanes.thirsty():
-            self.actor_ref.tell(LookNow())
+            self.actor_ref.tell(Tick())
+
+    def _beat(self, tx: Transaction, now: Instant) -> list[Over]:
+        owners.beat(tx, self._owner.token, now)
+        self._beat_at = Instant(now + BEAT)
+        return changes.expire(tx, self.lanes, now)
+
+    def _evident(self, batch: Sequence[Envelope[Any]], fetched: Sequence[Event]) -> set[str]:
+        """For whom conditions may have gone: for all, if anybody may have changed anything."""
+        messages = [envelope.message for envelope in batch]
+        if self._news or any(isinstance(message, Change) for message in messages):
+            return self.lanes.begun
+        return changes.touched([*self._owed, *messages], fetched)
 
     def _apply(self, tx: Transaction, message: Any, now: Instant) -> Any:
         """An expected no is an answer; it has written nothing."""
@@ -156,10 +184,29 @@ class StoreActor(LineActor):
 
     def _rearm(self) -> None:
         """Let the line know which declared conditions the store sees to be gone."""
-        gone, self._gone = self._gone, {}
-        for name, signatures in gone.items():
+        over, self._over = self._over, []
+        for message in over:
             if self.dedup is not None:
-                self.dedup.tell(Rearmer(name, "", _among(signatures)))
+                self.dedup.tell(message)
+
+    def learn(self, name: str, told: Sequence[Announced]) -> None:
+        """Within a transaction: from its commit on a lane of ours knows that its recipient was told this, and is looked at."""
+
+        def committed() -> None:
+            if self.dedup is not None:
+                self.dedup.tell(Seed(name, told))
+
+        self.lanes.later(committed)
+        self.lanes.watch(name)
+        self.lanes.arrived(name)
+
+    def _asked(self, batch: Sequence[Envelope[Any]]) -> list[Any]:
+        answers = [self._caught(self._ask, envelope.message) for envelope in batch]
+        damaged = any(isinstance(answer, StoreCorrupt) for answer in answers) and self._set_aside()
+        if damaged or self._store.replaced is not None:  # who is asked about stands in the new file first
+            self._carry_out([])
+            answers = [self._caught(self._ask, envelope.message) for envelope in batch]
+        return answers
 
     def _ask(self, query: Query) -> Any:
         with self._store.read() as view:
@@ -179,14 +226,42 @@ class StoreActor(LineActor):
             self._news = True
             self.lanes.look_at_all()
 
+    # When the file is another one than before
+
+    def _stand_again(self, tx: Transaction, now: Instant) -> list[tuple[str, Owner]]:
+        taken = changes.stand_again(tx, self.lanes, self._owner, self._alive, now)
+        for name, change in list(self.restated.items()):
+            if name in self.lanes.names:
+                change.call(tx)
+        return taken
+
+    def _stood_again(self, what_became: str, taken: Sequence[tuple[str, Owner]]) -> None:
+        """Say it once, and write down there what its recipients were told."""
+        self._store.replaced = None
+        aside, self._aside = self._aside, None
+        how = f"was damaged, and is set aside as {aside}" if aside else "was set aside or removed while it was in use"
+        self._warn(f"{self._store.path} {how}; a new one is in its place: {what_became}")
+        for name, other in taken:
+            self._warn(f"another process (pid {other.pid}) delivers to {name!r} now; what this one still had goes with it")
+        for name in self.lanes.names:
+            if self.dedup is not None:
+                self.dedup.tell(Restate(name))
+
+    def _set_aside(self) -> bool:
+        """Put a damaged file out of the way, so that the next thing that is asked begins a new one. False if it can't be."""
+        found: list[Path] = []
+        self.caught(lambda: found.append(set_aside(self._store.path, self.now())))
+        self._aside = next((path for path in found if path != self._store.path), None)
+        return self._aside is not None
+
     # When the store can't be written
 
     def _without_store(self, batch: Sequence[Envelope[Any]], error: StoreUnusable) -> None:
         """Delivery goes on in memory: at worst something is told twice after a crash, but nothing is kept back for it."""
         if not self.trouble:
-            self._warn(f"{error}. Delivery goes on from memory, and what is decided is written as soon as it can be")
+            what = str(error).rstrip(".")
+            self._warn(f"{what}. Delivery goes on from memory, and what is decided is written as soon as it can be")
         self.trouble = str(error)
-        self.lanes.rolled_back()
         brought: list[Event] = []
         self._answer(batch, [self._in_memory(envelope.message, error, brought) for envelope in batch])
         self._bring(brought)
@@ -220,8 +295,3 @@ class StoreActor(LineActor):
         if self.trouble:
             self.trouble = ""
             self._warn(f"{self._store.path} can be written again")
-
-
-def _among(signatures: Sequence[str]) -> Callable[[str, tuple[str, ...]], bool]:
-    these = frozenset(signatures)
-    return lambda signature, _: signature in these

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 
 OPTIONS = ("--agent", "--as")
+PATIENCE = 0.8
+"""Seconds that are waited for a locked database; then what was said is left to the next call."""
 
 
 def plainly_asked(arguments: Sequence[str]) -> dict[str, str] | None:
@@ -37,12 +39,13 @@ def pass_on(agent: str = "", name: str = "") -> None:
 def _attend(said: bytes, name: str, agent: str) -> None:
     """No process runs this agent: if anything waits for it, or something is to be noted, it is done here."""
     from ..contracts.errors import TocsinError
-    from ..edges.agent_hooks.quick import is_worth_it, place
+    from ..edges.agent_hooks.quick import is_worth_it, keep, place
 
     try:
         store = place()
         if store is None or not is_worth_it(said, store, name):
             return
+        keep(said, store, name, patience=PATIENCE)
         from ..edges.settings import load
         from .unattended import attend
 

@@ -7,7 +7,7 @@ import click
 
 from ..contracts import wire
 from ..contracts.durable import Announced, Held, Rearmed
-from ..contracts.errors import BadInput, Lost, NoRecipient
+from ..contracts.errors import BadInput, Lost, NameTaken, NoRecipient
 from ..contracts.severity import NAMES, SeverityName
 from ..edges.server.client import Client
 from ..edges.server.directory import answers
@@ -16,6 +16,7 @@ from .asking import timeout_option
 from .sending import send as send_it
 from .sending import sound, text_of
 from .stored import (
+    if_stored,
     in_short,
     line_on,
     list_options,
@@ -27,7 +28,7 @@ from .stored import (
     to_whom,
     writing,
 )
-from .words import json_option, plural, print_json, say, spoken
+from .words import complain, json_option, plural, print_json, say, spoken
 
 CLEARED_WHEN: Final = ("read", "drained", "started")
 
@@ -92,8 +93,8 @@ def send(
         to=sound(to),
         text=text_of(words, text),
         ctx=tuple(map(sound, ctx)),
-        urgent=urgent,
-        cleared_when=cleared_when or "",
+        urgent=urgent or None,
+        cleared_when=cleared_when,
     )
     more: dict[str, Any] = {"severity": severity, "detail": sound(detail), "id": sound(notice_id)}
     send_it(store, to, lambda line: line.feed(event, **more), as_json=as_json)
@@ -118,16 +119,32 @@ def rearm(
 ) -> None:
     """Say that conditions are over: their notices may be told again, and those that still wait are not told at all.
 
-    `tocsin notice rearm --to dev --kind worker --ctx w1`; without --kind, --signature and --ctx, all of R's.
+    `tocsin notice rearm --to dev --kind worker --ctx w1`; without --kind, --signature and --ctx, all of R's. The process that
+    delivers to R from that store is asked; if there is none, the store itself is put right.
     """
-    request = wire.Rearm(kind=kind, signatures=signatures, ctx=ctx)
-    path = socket_path(runtime_directory(), to)
-    found = _by_its_process(path, to, patience, request) if answers(path) else _in_the_store(store, to, request)
+    found = _rearmed(store, to, patience, wire.Rearm(kind=kind, signatures=signatures, ctx=ctx))
     if as_json:
         print_json({"recipient": to, "delivered": found.delivered, "held": found.held})
     else:
         told, held = plural(found.delivered, "notice"), plural(found.held, "notice")
         say(f"{told} may be told again; {held} that waited will not be told")
+
+
+def _rearmed(store: Path | None, to: str, patience: float, request: wire.Rearm) -> Rearmed:
+    """By whoever delivers to it from the store that is meant; if nobody does, in the store itself."""
+    with if_stored(store) as records:
+        owner, meant = (records.living_owner(to), records.path) if records else (None, "")
+    if owner is not None and not owner.socket:
+        raise NameTaken(
+            f"a program (pid {owner.pid}) delivers to {to!r}, and can't be asked from outside: "
+            "let it call its own Tocsin.rearm, or end it and try again"
+        )
+    path = Path(owner.socket) if owner is not None else socket_path(runtime_directory(), to)
+    if owner is None and (store is not None or not answers(path)):
+        return _in_the_store(store, to, request)
+    if owner is None and meant:
+        complain(f"the process of {to!r} does not work with {meant}: it was asked about what it has told by itself")
+    return _by_its_process(path, to, patience, request)
 
 
 def _by_its_process(path: Path, to: str, patience: float, request: wire.Rearm) -> Rearmed:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..contracts.base import Instant
-from ..contracts.errors import BadInput, NoRecipient, NotRunning, StoreBusy, TocsinError
+from ..contracts.errors import BadInput, NoRecipient, NotRunning, StoreBusy, StoreUnusable, TocsinError
 from ..edges.clock import SteadyClock
 from ..edges.server.directory import living
 from ..edges.server.runtime import runtime_directory
@@ -27,11 +27,18 @@ Row = TypeVar("Row")
 
 def store_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--store PATH``: another database than the one that the settings name."""
+
+    def named(_: click.Context, __: click.Parameter, given: Path | None) -> Path | None:
+        if given == Path():
+            raise click.BadParameter("it names no file: leave it out, or name the database")
+        return given
+
     return click.option(
         "--store",
         "store",
         type=click.Path(dir_okay=False, path_type=Path),
         metavar="PATH",
+        callback=named,
         help="The database; by default the one that the settings name.",
     )(command)
 
@@ -114,6 +121,10 @@ def line_on(store: Path | None) -> Iterator["Tocsin"]:
         _must_store(line, path)
         try:
             yield line
+        except StoreUnusable as error:
+            # The command ends with this, so nothing goes on from memory, and it is not said twice.
+            said[:] = [text for text in said if not text.startswith(str(error).rstrip("."))]
+            raise
         finally:
             for text in said:
                 complain(text)

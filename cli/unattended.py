@@ -5,11 +5,14 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from ..app import Tocsin
 from ..contracts.deliveries import Delivery
 from ..contracts.errors import NameTaken
 from ..contracts.hooks import HookEvent
 from ..edges.agent_hooks.dialect import answer_of, carries, event_of
+from ..edges.agent_hooks.unheard import Unheard
 from ..edges.sinks.hook import LONGEST
 from ..edges.sinks.inbox import StoredInbox
 from ..pipeline.roster import Settings
@@ -32,7 +35,7 @@ def attend(
     with Tocsin(settings, store=store, warn=warn) as line:
         if not line.remembers:
             return
-        _bring(line, name, event)
+        _bring(line, name, event, Unheard(store, name))
         if not carries(payload, agent):
             return
         pulled = line.records.pull(name)
@@ -42,17 +45,22 @@ def attend(
             line.records.acknowledge(name, upto)
 
 
-def _bring(line: Tocsin, name: str, event: HookEvent) -> None:
+def _bring(line: Tocsin, name: str, event: HookEvent, unheard: Unheard) -> None:
     """Into the inbox with what the agent may be told now. While another process delivers to it, that one does."""
     try:
         line.open_lane(name, StoredInbox(line.records))
     except NameTaken:
         return
-    if event.hook_event_name in STARTS:
-        line.drain(PATIENCE)
-    line.observe(name, event)
+    said, upto = unheard.read()
+    events = [msgspec.convert(one, HookEvent) for one in said]
+    for one in events if event in events else [*events, event]:
+        if one == event and event.hook_event_name in STARTS:
+            line.drain(PATIENCE)
+        line.observe(name, one)
     line.drain(PATIENCE)
     line.close_lane(name)
+    if not line.status().trouble:
+        unheard.drop(upto)
 
 
 def _fitted(pulled: list[tuple[int, Delivery]]) -> tuple[str, int]:

@@ -9,8 +9,10 @@ class WaitState(Record, frozen=True, kw_only=True):
     turn: bool = False
     permission: bool = False
     question: str = ""
-    """The question tool that is open."""
+    """The question tool that was opened last, of those that are open."""
+    questions: tuple[tuple[str, str], ...] = ()
+    """Each call of a question tool that is open, with its tool, the oldest first."""
     dismissed: bool = False
-    """Its menu was closed without an answer, as far as the terminal could see."""
+    """The last dialog was closed without an answer, as far as the terminal could see."""
     tools: tuple[str, ...] = ()
     """Tool calls that are open."""

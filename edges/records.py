@@ -6,16 +6,18 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from ..actors.absent import archive
 from ..contracts.base import Instant, Traffic
 from ..contracts.deliveries import Delivery, Proof
-from ..contracts.durable import OPEN, Announced, Block, Held, Rearmed, State, Stored
+from ..contracts.durable import Announced, Block, Held, Rearmed, State, Stored
 from ..contracts.errors import BadInput, NameTaken, NoRecipient
 from ..contracts.ports import Clock
 from ..contracts.recipients import Owner, Recipient, Session
 from ..contracts.verdicts import Decision
 from ..contracts.waits import WaitState
-from ..store import decisions, deliveries, inbox, intake, ledger, ledger_file, owners, recipients, waits
+from ..store import decisions, deliveries, inbox, intake, ledger, owners, recipients, waits
 from ..store.engine import Transaction, View
+from .importing import take_in, understood
 from .liveness import is_alive
 
 T = TypeVar("T")
@@ -28,6 +30,7 @@ class Asked(Protocol):
     def path(self) -> str: ...
     def query(self, call: Callable[[View], T]) -> T: ...
     def change(self, call: Callable[[Transaction], T]) -> T: ...
+    def change_of(self, names: Collection[str], call: Callable[[Transaction], T]) -> T: ...
     def rearm(self, name: str, kind: str, cleared: Callable[[str, tuple[str, ...]], bool]) -> Rearmed: ...
     def look(self) -> None: ...
 
@@ -68,8 +71,12 @@ class Records:
         return self._memory.change(lambda tx: recipients.register(tx, stamped(recipient, self._clock.now())))
 
     def archive(self, name: str) -> None:
-        """It is dead from now on; twice is harmless. Raises ``NoRecipient`` if nobody has that name."""
-        if not self._memory.change(lambda tx: recipients.archive(tx, name, self._clock.now())) and self.find(name) is None:
+        """It is dead from now on, and what waits for it ends; twice is harmless.
+
+        Raises ``NoRecipient`` if nobody has that name.
+        """
+        now, alive = self._clock.now(), is_alive(self._clock.now)
+        if not self._memory.change(lambda tx: archive(tx, name, alive=alive, now=now)) and self.find(name) is None:
             known = ", ".join(one.name for one in self.recipients())
             raise NoRecipient(f"nobody is called {name!r}; recipients: {known or 'none'}")
         self._memory.look()
@@ -191,14 +198,9 @@ class Records:
         What was held is accepted, and waits for its recipient as it did before; unless it has ended here already.
         """
         now = self._clock.now()
-
-        def take_in(tx: Transaction) -> tuple[int, int]:
-            counts = ledger.load(tx, data, now)
-            for held in ledger_file.read(data, now)[1]:
-                _accept_held(tx, held, now)
-            return counts
-
-        return self._memory.change(take_in)
+        told, held = understood(data, now)
+        names = {one.recipient for one in told} | {one.recipient for one in held}
+        return self._memory.change_of(names, lambda tx: take_in(tx, told, held, now))
 
     # The inbox
 
@@ -236,15 +238,6 @@ class Records:
     def unread_ids(self, name: str) -> set[str]:
         """Ids of messages in its inbox that it has not acknowledged."""
         return self._memory.query(lambda view: inbox.unread_ids(view, name))
-
-
-def _accept_held(tx: Transaction, kept: Held, now: Instant) -> None:
-    """A held notice that was not known waits among the messages; one that has ended here is held no longer."""
-    known = [one for one in intake.find(tx, kept.id) if one.recipient == kept.recipient]
-    if not known:
-        intake.accept(tx, kept.event, recipient=kept.recipient, id=kept.id, at=now)
-    elif known[0].state not in OPEN:
-        ledger.release(tx, kept.recipient, [kept.id])
 
 
 def is_name(name: str) -> bool:

@@ -45,11 +45,11 @@ def state_directory(environ: Mapping[str, str] = os.environ) -> Path:
 def open_store(path: Path, clock: "Clock", warn: Callable[[str], None]) -> "Store | None":
     """The store, whatever is found at ``path``. None if it can't be used at all: the line then works from memory.
 
-    A damaged file is set aside and a new one begun, with a warning that names it; the worst is that something is told once
-    more. Raises ``StoreTooNew`` for a file that a newer version wrote, ``BadInput`` for one that never was a database and has
-    not our name: both are left alone.
+    A damaged file is set aside and a new one begun, which takes over what can still be read. The warning names the file, and
+    what could not be read; the worst is that something is told once more. Raises ``StoreTooNew`` for a file that a newer
+    version wrote, ``BadInput`` for one that never was a database and has not our name: both are left alone.
     """
-    from ..store.engine import Store, set_aside
+    from ..store.engine import Store
 
     try:
         try:
@@ -57,13 +57,25 @@ def open_store(path: Path, clock: "Clock", warn: Callable[[str], None]) -> "Stor
         except StoreCorrupt as error:
             if not _may_be_set_aside(path):
                 raise BadInput(f"{path}: is a file of another kind, and is left alone; name another one") from error
-            warn(f"{path}: a damaged database was set aside as {set_aside(path, clock.now())}, and a new one begun")
-            return Store.open(path, now=clock.now())
+            return _begin_anew(path, clock, warn)
     except StoreTooNew:
         raise
     except StoreUnusable as error:
         warn(f"{str(error).rstrip('.')}. What is sent now is delivered from memory and does not survive a restart")
         return None
+
+
+def _begin_anew(path: Path, clock: "Clock", warn: Callable[[str], None]) -> "Store":
+    from ..store.engine import Store, set_aside
+
+    aside = set_aside(path, clock.now())
+    store = Store.open(path, now=clock.now())
+    try:
+        what_became = str(store.take_over(aside)) if aside != path else "another process has begun it"
+    except StoreUnusable as error:
+        what_became = f"nothing could be taken over ({error})"
+    warn(f"{path}: a damaged database was set aside as {aside}, and a new one begun: {what_became}")
+    return store
 
 
 def _may_be_set_aside(path: Path) -> bool:

@@ -1,6 +1,6 @@
 """Dedup: within one window, one notice per fingerprint passes; it remembers what was told, not what was seen."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from ..contracts.base import Count, Inbound, Instant, Length, Millis
 from ..contracts.durable import Announced, Rearmed
@@ -101,6 +101,13 @@ class Dedup(StageBase[Policy]):
             step.out.append(Rearm(lane, "", "", serials))
         step.out.extend(self._ledger.changes())
         return rearmed
+
+    def over(self, lane: str, told: Container[str], waiting: Container[str], step: Step[Outcome]) -> None:
+        """On evidence that tells occasions apart: of what was told these signatures, of what is pending these ids."""
+        serials = self._ledger.over(lane, told, waiting)
+        if serials:
+            step.out.append(Rearm(lane, "", "", serials))
+        step.out.extend(self._ledger.changes())
 
     def seed(self, lane: str, told: Iterable[Announced], now: Instant) -> None:
         """What its recipient was told before the lane was opened, by whatever process, and what is not re-armed."""

@@ -1,6 +1,6 @@
 """Ledger: a harness notice is told once, until its condition is gone; what was never told is not on it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -188,6 +188,14 @@ class Ledger:
         told = [signature] if signature in book.told else []
         held = [serial for serial, one in book.waiting.items() if not one.gone and signature_of(one.notice) == signature]
         return self._rearm(lane, book, told, held), held
+
+    def over(self, lane: str, told: Container[str], waiting: Container[str]) -> list[int]:
+        """Forget what was told under these signatures; the serials of pending ones with these ids, which are stale."""
+        book = self._books.get(lane) or _Book()
+        signatures = [name for name in book.told if name in told]
+        stale = [serial for serial, one in book.waiting.items() if not one.gone and one.notice.event.id in waiting]
+        self._rearm(lane, book, signatures, stale)
+        return stale
 
     def seed(self, lane: str, told: Iterable[Announced], now: Instant) -> None:
         """What is remembered from before the lane was opened. What is dated in the future counts from now."""

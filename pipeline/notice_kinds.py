@@ -118,20 +118,34 @@ def evaluation(labels: Iterable[str], *, to: str, text: str) -> Event:
     return _build("evaluation", "finding", {"labels": ",".join(sorted(set(labels)))}, to, text)
 
 
+def case_of(signature: str) -> Case:
+    """What the table says of a notice by its signature; of one that is not in it: not urgent, and no evidence."""
+    kind, _, key = signature.partition(":")
+    return KINDS.get(kind, _PLAIN).cases.get(key.partition(":")[0], Case(key))
+
+
 def plain(
-    kind: str, key: str, *, to: str, text: str, ctx: Sequence[str] = (), urgent: bool = False, cleared_when: str = ""
+    kind: str,
+    key: str,
+    *,
+    to: str,
+    text: str,
+    ctx: Sequence[str] = (),
+    urgent: bool | None = None,
+    cleared_when: str | None = None,
 ) -> Event:
-    """A notice of any kind by its plain key. Of a case in the table the table says besides whether it is urgent and so on."""
-    known = KINDS.get(kind, _PLAIN).cases.get(key.partition(":")[0], Case(key))
+    """A notice of any kind by its plain key. What is not said of its urgency and of its evidence, the table says."""
+    signature = f"{kind}:{key}"
+    known = case_of(signature)
     return Event(
         text=text,
         to=to,
         source="harness",
         traffic="notice",
-        key=f"{kind}:{key}",
+        key=signature,
         ctx=tuple(ctx),
-        urgent=urgent or known.urgent,
-        cleared_when=cleared_when or known.cleared_when,
+        urgent=known.urgent if urgent is None else urgent,
+        cleared_when=known.cleared_when if cleared_when is None else cleared_when,
     )
 
 

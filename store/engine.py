@@ -5,12 +5,15 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from ..contracts.base import Instant
 from ..contracts.errors import BadInput, Forked, StoreBusy, StoreCorrupt, StoreFull, StoreUnusable, TocsinError
-from .files import create, identity, set_aside_files, wal_bytes
+from .files import create, identity, is_emptied, set_aside_files, wal_bytes
 from .opening import SET_ASIDE, applied_steps, connect, examine, undo
+
+if TYPE_CHECKING:
+    from .salvage import Salvaged
 
 __all__ = ["Store", "Transaction", "View", "set_aside", "wal_bytes"]
 
@@ -135,6 +138,9 @@ class Store:
         self._connection: sqlite3.Connection | None = _connect(self.path, patience)
         self._file = identity(self.path)
         self._reopened = 0
+        self._read_only = False
+        self.replaced: Salvaged | None = None
+        """What was taken over when the file was found to be another one than before; who has dealt with that puts it back."""
 
     @classmethod
     def open(cls, path: Path, *, now: Instant, patience: float = 5.0) -> Self:
@@ -205,7 +211,7 @@ class Store:
     def _open_anew_if_read_only(self, error: BaseException | None) -> None:
         """A file that could not be written when it was opened stays read-only until it is opened again."""
         if isinstance(error, sqlite3.Error) and _primary(error) == sqlite3.SQLITE_READONLY:
-            self._file = None
+            self._read_only = True
 
     def _undo(self, connection: sqlite3.Connection) -> None:
         if self._pid == os.getpid():  # the log's index is shared with the parent: a child must not tidy it
@@ -218,18 +224,44 @@ class Store:
             raise StoreUnusable(f"{self.path}: was closed. Open it again.")
         if self._connection.in_transaction:
             raise RuntimeError("a transaction is open on this store: it holds one at a time")
-        if self._file is None or identity(self.path) != self._file:
-            self._reopen()
+        if self._read_only or identity(self.path) != self._file:
+            self._reopen(self._connection)
+        elif is_emptied(self.path):
+            raise StoreCorrupt(f"{self.path}: was emptied while it was in use. {SET_ASIDE}")
         return self._connection
 
-    def _reopen(self) -> None:
-        """The file was set aside or removed by somebody: what is written now belongs into the one that has its name."""
-        fresh = _connect(self.path, self._patience)
-        if self._connection is not None:
-            with suppress(sqlite3.Error):
-                self._connection.close()
-        self._connection, self._file = fresh, identity(self.path)
+    def _reopen(self, old: sqlite3.Connection) -> None:
+        """The file was set aside or removed by somebody: what is written now belongs into the one that has its name.
+
+        So does what the old one holds, which this process may be the last to reach.
+        """
+        fresh, found = _connect(self.path, self._patience), identity(self.path)
+        try:
+            if found != self._file:
+                self.replaced = self._carry_over(old, fresh)
+        except BaseException:  # nothing is lost yet: the next call tries it again
+            fresh.close()
+            raise
+        self._connection, self._file, self._read_only = fresh, found, False
         self._reopened += 1
+        with suppress(sqlite3.Error):
+            old.close()
+
+    def _carry_over(self, old: sqlite3.Connection, fresh: sqlite3.Connection) -> "Salvaged":
+        from .salvage import carry_over
+
+        with _translated(self.path):
+            fresh.execute("BEGIN IMMEDIATE")
+            salvaged = carry_over(old, Transaction(fresh, self.path))
+            fresh.execute("COMMIT")
+        return salvaged
+
+    def take_over(self, damaged: Path) -> "Salvaged":
+        """Take into this database what can still be read of one that was set aside. That is only read, and stays as it is."""
+        from .salvage import from_file
+
+        with self.write() as tx:
+            return from_file(damaged, tx)
 
     def _keep_up(self, now: Instant) -> None:
         from .upkeep import due, prune
@@ -257,6 +289,8 @@ def set_aside(path: Path, now: Instant) -> Path:
 
 
 def _is_sound(path: Path) -> bool:
+    if is_emptied(path):
+        return False
     with _translated(path):
         # Read-only: a connection that may write tidies the log away when it ends, and the log is to be kept as it is.
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)

@@ -35,6 +35,14 @@ def identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+def is_emptied(path: Path) -> bool:
+    """True for a file of no bytes that was a database: the log that belongs to it lies beside it."""
+    try:
+        return not path.stat().st_size and wal_bytes(path) > 0
+    except OSError:
+        return False
+
+
 def wal_bytes(path: Path) -> int:
     """Bytes of the write-ahead log beside this database; 0 if there is none."""
     try:

@@ -2,15 +2,19 @@
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from ..contracts.base import Instant, Millis
-from ..contracts.durable import Announced, Held
+from ..contracts.durable import Announced, Held, Outcome
 from ..contracts.errors import StoreFull
-from . import inbox, ledger_file
+from ..contracts.verdicts import Stage, Verdict
+from . import deliveries, ledger_file
 from .engine import Transaction, View
+from .evidence import Evidence
 from .rows import encode, event_of, names_of
 
 NOTICE_LEDGER_TTL: Final = Millis(30 * 86_400_000)
@@ -18,13 +22,16 @@ NOTICE_LEDGER_TTL: Final = Millis(30 * 86_400_000)
 
 DAY: Final = Millis(86_400_000)
 
+EXPIRED: Final = "expired"
+"""Why one that was held has ended untold."""
+
 _ANNOUNCE: Final = (
     "INSERT OR REPLACE INTO notice_delivered (recipient, signature, at, ctx, cleared_when) VALUES (?, ?, ?, ?, ?)"
 )
 _HOLD: Final = (
     "INSERT INTO notice_held (recipient, id, signature, event, at, reason) VALUES (?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (recipient, id) DO UPDATE SET signature = excluded.signature, event = excluded.event, "
-    "at = excluded.at, reason = excluded.reason"
+    "at = min(at, excluded.at), reason = excluded.reason"
 )
 
 
@@ -40,6 +47,12 @@ def announced(view: View, recipient: str) -> list[Announced]:
     return [_announced(recipient, *row) for row in view.rows(sql, (recipient,))]
 
 
+def declared(view: View, recipient: str) -> list[Announced]:
+    """Those of them that say by what evidence their condition ends."""
+    sql = "SELECT signature, at, ctx, cleared_when FROM notice_delivered WHERE recipient = ? AND cleared_when != ''"
+    return [_announced(recipient, *row) for row in view.rows(sql, (recipient,))]
+
+
 def forget(tx: Transaction, recipient: str, signatures: Iterable[str]) -> int:
     """Re-arm these; how many were there."""
     sql = "DELETE FROM notice_delivered WHERE recipient = ? AND signature = ?"
@@ -47,9 +60,14 @@ def forget(tx: Transaction, recipient: str, signatures: Iterable[str]) -> int:
 
 
 def hold(tx: Transaction, kept: Held) -> None:
-    """Keep a notice that waits, as it was built; what has expired by then goes."""
+    """Keep a notice that waits, as it was built; what has expired by then goes.
+
+    It has waited since it was accepted, whatever process held it before this one.
+    """
     prune(tx, kept.at, NOTICE_LEDGER_TTL)
-    tx.execute(_HOLD, _held_values(kept))
+    sql = "SELECT accepted_at FROM notices WHERE id = ? AND recipient = ?"
+    accepted = [at for (at,) in tx.rows(sql, (kept.id, kept.recipient))]
+    tx.execute(_HOLD, _held_values(replace(kept, at=min(kept.at, *accepted))) if accepted else _held_values(kept))
 
 
 def held(view: View, recipient: str | None = None) -> list[Held]:
@@ -65,21 +83,38 @@ def release(tx: Transaction, recipient: str, ids: Iterable[str]) -> int:
 
 
 def prune(tx: Transaction, now: Instant, ttl: Millis) -> int:
-    """Take away what is older than ``ttl``; how many. What is held stays while its declared condition still holds.
+    """Take away what is older than ``ttl``; how many. What is held for a recipient that a process has is left to that process.
 
     An entry that lies more than a day in the future is set to now: a clock that was wrong once must not keep it for ever.
     """
     for table in ("notice_delivered", "notice_held"):
         tx.execute(f"UPDATE {table} SET at = ? WHERE at > ?", (now, now + DAY))
     gone = tx.execute("DELETE FROM notice_delivered WHERE at < ?", (now - ttl,)).rowcount
-    old = tx.rows("SELECT recipient, id, signature, event, at, reason FROM notice_held WHERE at < ?", (now - ttl,))
-    over = [kept for kept in (_held(*row) for row in old) if not _still_holds(tx, kept)]
-    return gone + sum(release(tx, kept.recipient, (kept.id,)) for kept in over)
+    return gone + len(_end(tx, _older(tx, "recipient NOT IN (SELECT recipient FROM owners)", (), now - ttl), now))
 
 
-def _still_holds(view: View, kept: Held) -> bool:
-    """Of the declared conditions, the store can see one by itself: that what a notice is about is unread."""
-    return kept.event.cleared_when == "read" and not inbox.unread_ids(view, kept.recipient).isdisjoint(kept.event.ctx)
+def expire(tx: Transaction, recipient: str, now: Instant, ttl: Millis) -> list[str]:
+    """The same for what is held for one recipient, by its owner; which they are."""
+    return _end(tx, _older(tx, "recipient = ?", (recipient,), now - ttl), now)
+
+
+def _older(view: View, where: str, values: tuple[Any, ...], before: int) -> list[Held]:
+    """What has been held since before that, but for that of which it can be seen that it is still so."""
+    sql = f"SELECT recipient, id, signature, event, at, reason FROM notice_held WHERE at < ? AND {where}"
+    old = [_held(*row) for row in view.rows(sql, (before, *values))]
+    return [kept for kept in old if not Evidence(view, kept.recipient).still_holds(kept.event, kept.at)]
+
+
+def _end(tx: Transaction, over: Sequence[Held], now: Instant) -> list[str]:
+    """They are held no longer, and will not be told."""
+    outcomes = [
+        Outcome(id=kept.id, recipient=kept.recipient, at=now, stage=Stage.THROTTLE, verdict=Verdict.EVICT, reason=EXPIRED)
+        for kept in over
+    ]
+    deliveries.settle(tx, outcomes, now)
+    for kept in over:
+        release(tx, kept.recipient, (kept.id,))
+    return [kept.id for kept in over]
 
 
 def export(view: View) -> bytes:
@@ -93,7 +128,11 @@ def load(tx: Transaction, data: bytes, now: Instant) -> tuple[int, int]:
 
     Raises ``BadInput``, which says what is wrong, and takes nothing. A date that can't be read counts as now.
     """
-    told, kept = ledger_file.read(data, now)
+    return take_in(tx, *ledger_file.read(data, now), now)
+
+
+def take_in(tx: Transaction, told: Iterable[Announced], kept: Iterable[Held], now: Instant) -> tuple[int, int]:
+    """Add these: (announced, held) that were not here, or newer than what was."""
     newer = " WHERE NOT EXISTS (SELECT 1 FROM notice_delivered WHERE recipient = ?1 AND signature = ?2 AND at >= ?3)"
     announce_newer = _ANNOUNCE.replace("VALUES (?, ?, ?, ?, ?)", "SELECT ?1, ?2, ?3, ?4, ?5") + newer
     added = tx.many(announce_newer, (_announced_values(entry) for entry in told if entry.at >= now - NOTICE_LEDGER_TTL))

@@ -13,6 +13,9 @@ from ..contracts.errors import BadInput
 from ..contracts.events import Event
 
 VERSION: Final = 1
+IMPORTED: Final = "imported"
+"""Why one is held that another program held."""
+_LONGEST_ID: Final = 200
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY: Final = 86_400_000
 
@@ -92,11 +95,25 @@ def read(data: bytes, now: Instant) -> tuple[list[Announced], list[Held]]:
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise BadInput(f"this is no notice ledger: {error}") from error
     told = [
-        _announced(recipient, signature, entry, now)
+        _announced(_recipient(recipient, "delivered"), _signature(signature, f"delivered[{recipient!r}]"), entry, now)
         for recipient, entries in ledger.delivered.items()
         for signature, entry in entries.items()
     ]
-    return told, [_held(entry, now) for entry in ledger.deferred]
+    for recipient in ledger.delivered:
+        _recipient(recipient, "delivered")  # also of one that was told nothing
+    return told, [_held(entry, now, f"deferred[{nth}]") for nth, entry in enumerate(ledger.deferred)]
+
+
+def _recipient(name: str, where: str) -> str:
+    if not name or name != name.strip() or not name.isprintable():
+        raise BadInput(f"this is no notice ledger: {name!r} can't be a recipient's name (at {where})")
+    return name
+
+
+def _signature(said: str, where: str) -> str:
+    if not said:
+        raise BadInput(f"this is no notice ledger: a signature is empty, where KIND:KEY was expected (at {where})")
+    return said
 
 
 def _announced(recipient: str, signature: str, entry: _Entry, now: Instant) -> Announced:
@@ -104,14 +121,30 @@ def _announced(recipient: str, signature: str, entry: _Entry, now: Instant) -> A
     return Announced(recipient=recipient, signature=signature, at=at, ctx=entry.ctx or (), cleared_when=entry.cleared_when)
 
 
-def _held(entry: _Deferred, now: Instant) -> Held:
-    at = _instant(entry.at, now)
+def _held(entry: _Deferred, now: Instant, where: str) -> Held:
+    to, signature, at = _recipient(entry.to, where), _signature(entry.sig, where), _instant(entry.at, now)
     if (exact := entry.tocsin) is not None:
-        return Held(recipient=entry.to, signature=entry.sig, id=exact.id, event=exact.event, at=at, reason=exact.reason)
+        if wrong := _wrong_with(exact, to):
+            raise BadInput(f"this is no notice ledger: {wrong} (at {where}.tocsin)")
+        return Held(recipient=to, signature=signature, id=exact.id, event=exact.event, at=at, reason=exact.reason)
     event = _event(entry)
     # The same entry gets the same id each time, so that a file may be imported twice.
-    name = hashlib.sha1("\0".join((entry.to, entry.sig, event.text, event.detail)).encode()).hexdigest()[:16]
-    return Held(recipient=entry.to, signature=entry.sig, id=f"imported-{name}", event=event, at=at, reason="imported")
+    name = hashlib.sha1("\0".join((to, signature, event.text, event.detail)).encode()).hexdigest()[:16]
+    return Held(recipient=to, signature=signature, id=f"imported-{name}", event=event, at=at, reason=IMPORTED)
+
+
+def _wrong_with(exact: _Exact, to: str) -> str:
+    """What keeps it from being a harness notice to that recipient; empty if nothing does."""
+    event = exact.event
+    if event.traffic != "notice":
+        return f"only notices are held, and this is of class {event.traffic!r}"
+    if event.to not in (None, to):
+        return f"it is addressed to {event.to!r}, and held for {to!r}"
+    if not exact.id or len(exact.id) > _LONGEST_ID or not exact.id.isprintable() or event.id not in ("", exact.id):
+        return f"{exact.id[:40]!r} can't be its id"
+    if event.at is not None and not abs(event.at) < 1 << 63:
+        return f"{event.at} is no moment"
+    return ""
 
 
 def _event(entry: _Deferred) -> Event:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ..contracts.errors import StoreCorrupt, StoreTooNew, StoreUnusable
-from .files import wal_bytes
+from .files import is_emptied, wal_bytes
 from .schema import APPLICATION_ID, KNOWN
 
 WAL_KEPT: Final = 4 * 1_048_576
@@ -38,6 +38,8 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     if 0 < path.stat().st_size < SMALLEST:  # SQLite would take it for an empty one and write over it
         raise StoreCorrupt(f"{path}: is no database. {SET_ASIDE}")
+    if is_emptied(path):  # SQLite would take the log for a leftover, and remove it
+        raise StoreCorrupt(f"{path}: was emptied, and a log with changes to it lies beside it. {SET_ASIDE}")
     applied = applied_steps(connection, path)
     if applied and path.stat().st_size <= CHECKED_ALWAYS:
         examine(connection, path)

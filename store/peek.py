@@ -22,6 +22,8 @@ class Glance(NamedTuple):
     """A message waits for it, or lies in its inbox unread."""
     waits: bool = False
     """It was last seen to wait on a human."""
+    owned: bool = False
+    """A process delivers to it, or did so when it ended without a word."""
 
 
 def glance(path: Path, recipient: str) -> Glance:
@@ -33,9 +35,21 @@ def glance(path: Path, recipient: str) -> Glance:
                 return Glance()
             something = any(connection.execute(sql, (recipient,)).fetchone() for sql in (_OPEN, _UNREAD))
             state = connection.execute("SELECT state FROM waits WHERE recipient = ?", (recipient,)).fetchone()
-            return Glance(True, something, state is not None and _waits(state[0]))
+            owned = connection.execute("SELECT 1 FROM owners WHERE recipient = ?", (recipient,)).fetchone() is not None
+            return Glance(True, something, state is not None and _waits(state[0]), owned)
     except (sqlite3.Error, ValueError):
         return Glance()
+
+
+def is_free(path: Path, patience: float) -> bool:
+    """True if nobody keeps the file locked for so many seconds. What else may be wrong with it, its opener says."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=patience)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.rollback()
+    except sqlite3.Error as error:
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    return True
 
 
 def _waits(state: bytes) -> bool:

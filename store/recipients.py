@@ -1,15 +1,20 @@
-"""Recipients: the registry of names, and what ran under them. Writes the tables ``recipients`` and ``sessions``."""
+"""Recipients: the registry of names, and what ran under them. Writes the tables ``recipients`` and ``sessions``.
+
+A registry of which part was lost is marked so in ``upkeep``, until somebody has had a day to notice: a name that is unknown
+then may be alive, so what is for it waits.
+"""
 
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ..contracts.base import Instant
+from ..contracts.base import Instant, Millis
 from ..contracts.errors import BadInput
 from ..contracts.recipients import COORDINATOR, Recipient, Session
 from .engine import Transaction, View
 from .rows import encode, names_of
 
+_LOST: Final = "registry_lost"
 _COLUMNS: Final = "name, kind, provider, life, coordinator, registered_at, changed_at"
 
 
@@ -63,7 +68,24 @@ def is_dead(view: View, name: str) -> bool:
     if name == COORDINATOR:
         return False
     known = find(view, name)
-    return known is None or (known.life == "archived" and not known.coordinator)
+    if known is None:
+        return not _is_distrusted(view)
+    return known.life == "archived" and not known.coordinator
+
+
+def distrust(tx: Transaction) -> None:
+    """Part of the registry was lost with a damaged file: who is missing is not dead for that."""
+    tx.execute("INSERT OR REPLACE INTO upkeep (task, done_at) VALUES (?, 0)", (_LOST,))
+
+
+def trust_again(tx: Transaction, now: Instant, after: Millis) -> None:
+    """A registry that was lost longer ago than that has been filled again, as far as anybody wants it to be."""
+    tx.execute("DELETE FROM upkeep WHERE task = ? AND done_at > 0 AND done_at <= ?", (_LOST, now - after))
+    tx.execute("UPDATE upkeep SET done_at = ? WHERE task = ? AND done_at = 0", (now, _LOST))
+
+
+def _is_distrusted(view: View) -> bool:
+    return bool(view.rows("SELECT 1 FROM upkeep WHERE task = ?", (_LOST,)))
 
 
 def coordinator(view: View) -> str:

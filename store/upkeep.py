@@ -1,4 +1,4 @@
-"""Upkeep: once a day, what is past its time goes. Writes the table ``upkeep``."""
+"""Upkeep: once a day, what is past its time goes. Writes the table ``upkeep``, but for the registry's mark in it."""
 
 from typing import Final
 
@@ -25,6 +25,7 @@ def prune(tx: Transaction, now: Instant) -> int:
     """Take away what ended longer ago than ``KEPT``; how many rows that were. What is open stays, whatever its age."""
     before = Instant(now - KEPT)
     gone = ledger.prune(tx, now, KEPT)
+    recipients.trust_again(tx, now, PERIOD)
     gone += sum(prune_table(tx, before) for prune_table in _IN_ORDER)
     tx.execute("INSERT OR REPLACE INTO upkeep (task, done_at) VALUES ('prune', ?)", (now,))
     return gone

@@ -3,14 +3,17 @@
 import json
 import os
 import runpy
+import sqlite3
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 processes = runpy.run_path(str(Path(__file__).parent / "processes.py"))
 World, argv = processes["World"], processes["argv"]
+database = runpy.run_path(str(Path(__file__).parent / "stored.py"))["database"]
 
 
 @pytest.fixture
@@ -89,3 +92,43 @@ def test_more_than_a_hook_carries_comes_in_several_calls(here) -> None:
     contexts = [call(here, "PostToolUse", tool_name="Bash") for _ in range(2)]
     assert max(map(len, contexts)) <= 10_000
     assert [[f"mail {nth} " in text for nth in range(3)] for text in contexts] == [[True, True, False], [False, False, True]]
+
+
+@contextmanager
+def locked(here):
+    """Another process keeps the database locked."""
+    connection = sqlite3.connect(database(here), isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        connection.close()
+
+
+def kept(here):
+    """What hooks said and nobody has taken note of."""
+    return [file for file in database(here).parent.iterdir() if ".hooks-" in file.name]
+
+
+def test_what_it_says_while_the_database_is_locked_is_noted_by_the_next_call(here) -> None:
+    with locked(here):
+        call(here, "PermissionRequest", tool_name="Bash")
+        call(here, "PreToolUse", tool_name="AskUserQuestion", tool_use_id="q1")
+    assert len(kept(here)) == 1
+    call(here, "PreToolUse", tool_name="Read", tool_use_id="r1")
+    assert kept(here) == []
+    waits = json.loads(here.tocsin("recipients", "show", "builder", "--json")[1])["waits"]
+    assert (waits["permission"], waits["question"]) == (False, "AskUserQuestion")
+    here.tocsin("notice", "send", "--to", "builder", "--kind", "breaker", "--key", "steer:looping", "--text", "you loop")
+    assert call(here, "PostToolUse", tool_name="Read", tool_use_id="r1") == ""
+    call(here, "PostToolUse", tool_name="AskUserQuestion", tool_use_id="q1")
+    assert "you loop" in call(here, "UserPromptSubmit")
+
+
+def test_a_locked_database_is_waited_for_once_and_not_long(here) -> None:
+    said = json.dumps({"hook_event_name": "PermissionRequest", "tool_name": "Bash"})
+    with locked(here):
+        code, out, err = here.tocsin("hook", "--as", "builder", stdin=said, env={"TOCSIN_DEBUG": "1"})
+    assert (code, out) == (0, "")
+    assert err.count("\n") == 1
+    assert f"is locked by another process; what the hook said is kept in {kept(here)[0]} for the next call" in err

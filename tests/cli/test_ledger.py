@@ -92,6 +92,8 @@ def test_the_ledger_is_shown_for_one_or_for_all(here) -> None:
         ('{"version": 2}', "says version 2, and only version 1 is understood"),
         ('{"version": 1, "delivered": []}', "delivered"),
         ('{"version": 1, "delivered": {"dev": {"a:b": {}}}, "deferred": [{"to": 7}]}', "deferred[0]"),
+        ('{"version": 1, "delivered": {"": {"": {}}}}', "'' can't be a recipient's name"),
+        ('{"version": 1, "deferred": [{"to": "dev", "sig": "a:b"}, {"to": "", "sig": "a:b"}]}', "deferred[1]"),
         ("[" * 10_000, "this is no notice ledger"),
     ],
 )

@@ -1,6 +1,7 @@
 """``tocsin notice``: told once for each kind and key until re-armed, by whatever process, and every no says why."""
 
 import runpy
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -106,8 +107,46 @@ def test_a_re_arm_while_a_process_without_a_socket_delivers_is_a_conflict(here) 
     with delivering(here, python) as process:
         code, _, err = here.tocsin("notice", "rearm", "--to", "dev")
         assert code == 5
-        assert f"(pid {process.pid}) delivers to 'dev'" in err
+        assert f"a program (pid {process.pid}) delivers to 'dev', and can't be asked from outside" in err
+        assert "let it call its own Tocsin.rearm, or end it and try again" in err
     assert here.tocsin("notice", "rearm", "--to", "dev")[0] == 0
+
+
+def test_a_re_arm_in_a_store_leaves_whoever_has_that_name_in_another_one(here) -> None:
+    other = here.place / "other.db"
+    for store in ((), ("--store", other)):
+        here.tocsin("recipients", "register", "dev", "--kind", "inbox", *store)
+        here.tocsin(*LOOPS, "you loop", *store)
+        here.tocsin("inbox", "pull", "--as", "dev", *store)
+    with here.agent("composer") as terminal:
+        terminal.sees("> ")
+        until(lambda: here.tocsin("status", "--to", "dev")[0] == 0, "the recipient")
+        there = ("notice", "delivered", "--store", other)
+        assert len(lines(here, *there)) == 1
+        assert asked(here, "notice", "rearm", "--to", "dev", "--store", other)["delivered"] == 1
+        assert (lines(here, *there), len(lines(here, "notice", "delivered"))) == ([], 1)
+        code, out, err = here.tocsin("notice", "rearm", "--to", "dev", env={"TOCSIN_STORE__PATH": str(other)})
+        assert (code, out) == (0, "1 notice may be told again; 0 notices that waited will not be told\n")
+        assert f"the process of 'dev' does not work with {other}" in err
+        assert lines(here, "notice", "delivered") == []
+
+
+def test_a_re_arm_in_a_store_that_is_not_there_makes_none(here) -> None:
+    code, _, err = here.tocsin("notice", "rearm", "--to", "dev", "--store", "nowhere.db")
+    assert code == 2
+    assert "there is no database at" in err
+    assert not (here.place / "nowhere.db").exists()
+
+
+def test_when_the_disk_is_full_it_is_said_once_that_nothing_was_changed(here) -> None:
+    limited = ["bash", "-c", 'ulimit -f 40; exec "$@"', "bash", *_processes["argv"]("mail", "send", "--to", "dev", "-")]
+    done = subprocess.run(limited, input=b"x" * 100_000, capture_output=True, env=here.environ, cwd=here.place, check=False)
+    assert (done.returncode, done.stdout) == (6, b"")
+    assert done.stderr.decode() == (
+        f"tocsin: {here.place}/state/tocsin/tocsin.db: can't be written or read (disk I/O error). Nothing was changed; "
+        "free some space or make it writable, and it works again.\n"
+    )
+    assert asked(here, "mail", "list") == {"mail": []}
 
 
 def test_a_notice_to_nobody_is_dropped_on_record_and_a_re_arm_for_nobody_is_an_error(here) -> None:

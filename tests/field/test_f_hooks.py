@@ -140,6 +140,25 @@ def test_f05_nothing_is_typed_for_hours_if_the_dialogs_hook_never_comes() -> Non
     assert terminal.why() == "tool_call_open"
 
 
+def test_f05_a_notification_about_something_else_opens_no_gate() -> None:
+    for before in (
+        [("PreToolUse", "Bash")],
+        [("PreToolUse", "Bash"), ("PermissionRequest", "Bash")],
+        [("UserPromptSubmit", "")],
+    ):
+        terminal = Terminal()
+        terminal.hook("UserPromptSubmit")
+        for event, tool in before:
+            terminal.hook(event, tool_name=tool)
+        terminal.feed(WORDS, Event(text="w3 loops", traffic="notice", key="breaker:steer:looping", source="harness"))
+        for kind in ("auth_success", "agent_completed"):
+            terminal.hook("Notification", notification_type=kind)
+        terminal.at(600)
+        assert terminal.told == []
+        terminal.hook("Stop")
+        assert sorted(terminal.texts()) == ["the cart page first", "w3 loops"]
+
+
 def test_f12_an_agent_active_for_ten_minutes_loses_nothing_and_is_not_typed_into() -> None:
     terminal = Terminal()
     terminal.hook("UserPromptSubmit")

@@ -46,6 +46,7 @@ class MortalStore:
         self._store, self._fate = store, fate
         self.path = store.path
         self.read, self.data_version, self.close = store.read, store.data_version, store.close
+        self.replaced = None
 
     @contextmanager
     def write(self) -> Iterator[object]:

@@ -14,6 +14,7 @@ from tocsin.contracts.errors import BadInput, StoreBusy, StoreCorrupt, StoreFull
 from tocsin.contracts.events import Event
 from tocsin.store import intake, upkeep
 from tocsin.store.engine import Store, Transaction, View, set_aside, wal_bytes
+from tocsin.store.salvage import Salvaged
 
 NOW = Instant(1_796_055_300_000)  # 2026-11-30T16:15:00Z
 MAIL = Event(text="hello", traffic="mail", source="mail")
@@ -195,10 +196,11 @@ def test_what_is_written_goes_into_the_file_that_has_the_name(store: Store, path
         path.with_name(path.name + companion).rename(path.with_name("elsewhere.db" + companion))
     with store.write() as tx:
         put(tx, "m2")
-    assert ids(store) == ["m2"]
+    assert ids(store) == ["m1", "m2"]
+    assert store.replaced == Salvaged(waiting=1, lost=())
     assert store.data_version() != version
     other = Store.open(path, now=NOW)
-    assert ids(other) == ["m2"]
+    assert ids(other) == ["m1", "m2"]
     other.close()
     kept = Store.open(path.with_name("elsewhere.db"), now=NOW)
     assert ids(kept) == ["m1"]

@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tocsin.contracts.base import Instant
 from tocsin.contracts.deliveries import Delivery, Proof
@@ -171,14 +172,16 @@ def test_the_ladder_of_proofs_only_rises(store: Store, proofs: list[Proof]) -> N
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-NAME = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
+SIGNATURE = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+NAME = SIGNATURE.filter(lambda text: text == text.strip() and text.isprintable())
 MOMENT = st.integers(NOW - 29 * 86_400_000, NOW).map(Instant)
 WORDS = st.lists(TEXT, max_size=3).map(tuple)
-ANNOUNCED = st.builds(Announced, recipient=NAME, signature=TEXT, at=MOMENT, ctx=WORDS, cleared_when=TEXT)
+ANNOUNCED = st.builds(Announced, recipient=NAME, signature=SIGNATURE, at=MOMENT, ctx=WORDS, cleared_when=TEXT)
 EVENT = st.builds(
     Event,
     text=TEXT,
     to=NAME,
+    traffic=st.just("notice"),
     source=TEXT,
     scope=TEXT,
     detail=TEXT,
@@ -187,7 +190,9 @@ EVENT = st.builds(
     ctx=WORDS,
     cleared_when=TEXT,
 )
-HELD = st.builds(Held, recipient=NAME, signature=TEXT, id=NAME, event=EVENT, at=MOMENT, reason=TEXT)
+HELD = st.builds(Held, recipient=NAME, signature=SIGNATURE, id=NAME, event=EVENT, at=MOMENT, reason=TEXT).map(
+    lambda held: replace(held, event=replace(held.event, to=held.recipient))
+)
 
 
 @pytest.fixture(scope="module")

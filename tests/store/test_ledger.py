@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from tocsin.contracts.base import Instant, Millis
 from tocsin.contracts.deliveries import Delivery, Entry
-from tocsin.contracts.durable import Announced, Held
+from tocsin.contracts.durable import Announced, Held, State
 from tocsin.contracts.errors import BadInput, StoreFull
 from tocsin.contracts.events import Event
-from tocsin.store import inbox, ledger
+from tocsin.contracts.recipients import Owner, Session
+from tocsin.store import decisions, inbox, intake, ledger, owners, recipients
 from tocsin.store.engine import Store, Transaction
 
 DAY = 86_400_000
@@ -136,6 +137,42 @@ def test_what_is_held_stays_while_it_is_known_that_its_condition_holds(tx: Trans
     assert ledger.prune(tx, after(31), TTL) == 1
     assert ledger.held(tx) == [about]
     inbox.ack(tx, "a", cursor, after(31))
+    assert ledger.prune(tx, after(31), TTL) == 1
+
+
+def accepted(tx: Transaction, kept: Held, at: Instant) -> Held:
+    """It was accepted then, and held only now."""
+    intake.accept(tx, kept.event, recipient=kept.recipient, id=kept.id, at=at)
+    ledger.hold(tx, kept)
+    return kept
+
+
+def test_what_is_held_counts_from_its_acceptance_and_ends_as_a_message(tx: Transaction) -> None:
+    accepted(tx, replace(KEPT, at=after(20)), NOW)
+    young = accepted(tx, replace(KEPT, id="n2", at=after(20)), after(20))
+    assert ledger.prune(tx, after(30.001), TTL) == 1
+    assert ledger.held(tx) == [young]
+    [ended], [open_one] = intake.find(tx, "n1"), intake.find(tx, "n2")
+    assert (ended.state, ended.verdict, ended.reason) == (State.UNDELIVERABLE, "evict", "expired")
+    assert open_one.state is State.PENDING
+    assert [one.reason for one in decisions.story(tx, "n1")] == ["expired"]
+
+
+def test_what_a_process_holds_in_its_line_ends_by_that_process_only(tx: Transaction) -> None:
+    accepted(tx, KEPT, NOW)
+    owners.take(tx, "a", Owner(token="t", pid=1, started="s", host="h"), after(31), alive=lambda *_: True)
+    assert ledger.prune(tx, after(31), TTL) == 0
+    assert intake.find(tx, "n1")[0].state is State.PENDING
+    assert ledger.expire(tx, "b", after(31), TTL) == []
+    assert ledger.expire(tx, "a", after(31), TTL) == ["n1"]
+    assert (ledger.held(tx), intake.find(tx, "n1")[0].reason) == ([], "expired")
+
+
+def test_one_about_a_worker_that_has_not_started_again_stays(tx: Transaction) -> None:
+    about = accepted(tx, replace(KEPT, event=replace(EVENT, ctx=("w9",), cleared_when="started")), NOW)
+    assert ledger.prune(tx, after(31), TTL) == 0
+    assert ledger.held(tx) == [about]
+    recipients.begin_session(tx, Session(id="s1", recipient="w9", started_at=after(1)))
     assert ledger.prune(tx, after(31), TTL) == 1
 
 
