@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
-from ..contracts.attention_items import RETURNS_A_PASS, Planned, Return
+from ..contracts.attention_items import RETURNS_A_PASS, Obstacle, Planned, Return, Route, Source
 from ..contracts.base import Instant, Millis
 from ..contracts.durable import OPEN, State, Stored
 from ..contracts.events import Event
@@ -15,12 +15,8 @@ from ..store.engine import Transaction, View
 from .tables import Alive
 from .untold import end
 
-ARCHIVED: Final = "recipient_archived"
 OTHER_SESSION: Final = "for_another_session"
 """The line's own word for it, when it refuses such a message."""
-OTHER_RUNS: Final = "another_session_runs"
-SESSION_ENDED: Final = "session_has_ended"
-NOT_RUNNING: Final = "session_does_not_run"
 TAKEN: Final = "coordinate_is_taken"
 MISSING: Final = "transport_record_missing"
 FORSAKEN_AFTER: Final = Millis(60_000)
@@ -66,8 +62,8 @@ def publish(
     broker = broker_of(tx) or ""
     told: set[str] = set()
     for planned in attention_returns.due(tx, now):
-        if reason := _obstacle(tx, planned, alive):
-            note = attention_returns.block_for_person if reason == ARCHIVED else attention_returns.block
+        if reason := obstacle(tx, planned.route, alive):
+            note = attention_returns.block_for_person if reason == Obstacle.ARCHIVED else attention_returns.block
             note(tx, planned.row.return_id, reason, now)
         elif _mint(tx, planned, broker, new_id(), now):
             told.add(planned.route.actor)
@@ -76,22 +72,22 @@ def publish(
     return frozenset(told)
 
 
-def _obstacle(view: View, planned: Planned, alive: Alive) -> str:
-    """Why it can't be sent now; empty if it can. No session takes the place of another."""
-    route = planned.route
+def obstacle(view: View, route: Source | Route, alive: Alive) -> str:
+    """Why nothing can be sent that way now; empty if it can. No session takes the place of another."""
     if recipients.is_dead(view, route.actor):
-        return ARCHIVED
+        return Obstacle.ARCHIVED
     if route.return_mode != "pinned_session":
         return ""
-    return session_over(view, route.actor, route.session_id or "") or ("" if runs(view, route.actor, alive) else NOT_RUNNING)
+    over = session_over(view, route.actor, route.session_id or "")
+    return over or ("" if runs(view, route.actor, alive) else Obstacle.NOT_RUNNING)
 
 
 def session_over(view: View, actor: str, session: str) -> str:
     """Why this session of that recipient is not the present one; empty if it is."""
     newest = recipients.sessions(view, actor, limit=1)
     if not newest or newest[0].id != session:
-        return OTHER_RUNS
-    return SESSION_ENDED if newest[0].ended_at is not None else ""
+        return Obstacle.OTHER_RUNS
+    return Obstacle.SESSION_ENDED if newest[0].ended_at is not None else ""
 
 
 def runs(view: View, actor: str, alive: Alive) -> bool:
@@ -124,7 +120,7 @@ def _note_end(tx: Transaction, row: Return, alive: Alive, now: Instant) -> None:
     if ended is None:
         return
     if ended.forsaken is not None:
-        verdict = Verdict.DROP_DEAD if ended.reason == ARCHIVED else Verdict.REFUSE
+        verdict = Verdict.DROP_DEAD if ended.reason == Obstacle.ARCHIVED else Verdict.REFUSE
         end(tx, ended.forsaken, verdict, ended.reason, now)
     if ended.reason:
         attention_returns.fail(tx, row.return_id, ended.reason, ended.outcome, now)
@@ -150,13 +146,13 @@ def _forsaken(view: View, stored: Stored, alive: Alive, now: Instant) -> str:
     if runs(view, stored.recipient, alive):
         return ""
     if recipients.is_dead(view, stored.recipient):
-        return ARCHIVED
+        return Obstacle.ARCHIVED
     session = stored.event.session
     if not session:
         return ""  # it waits for the recipient's return, in whatever session
     if session_over(view, stored.recipient, session):
         return OTHER_SESSION
-    return NOT_RUNNING if now - stored.changed_at >= FORSAKEN_AFTER else ""
+    return Obstacle.NOT_RUNNING if now - stored.changed_at >= FORSAKEN_AFTER else ""
 
 
 def _outcome(view: View, stored: Stored, now: Instant) -> dict[str, Any]:

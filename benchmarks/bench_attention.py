@@ -148,6 +148,11 @@ def bare(place: Path) -> sqlite3.Connection:
     return connection
 
 
+def progress(text: str) -> None:
+    """What is done now, on standard error: a queue of a million takes its time to fill."""
+    print(f"bench_attention: {text}", file=sys.stderr, flush=True)
+
+
 Figures = dict[str, list[float]]
 
 
@@ -170,7 +175,11 @@ def rows(sizes: list[int], rounds: int, shells: int) -> list[Row]:
     """The figures of ``spec/attention``."""
     found: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="tocsin-bench-") as root:
-        by_size = {count: measured(Path(root), count, rounds) for count in sizes}
+        by_size = {}
+        for count in sizes:
+            progress(f"filling and measuring a queue of {count:,} items")
+            by_size[count] = measured(Path(root), count, rounds)
+        progress(f"{shells} commands from a shell")
         for count, (spent, commits) in by_size.items():
             found += _of_size(count, spent, commits)
         found += _flat(by_size, min(sizes), max(sizes))
@@ -224,7 +233,7 @@ def _seconds(call: Callable[[], object]) -> float:
 def main() -> None:
     """Run it from the command line."""
     given = parser(__doc__)
-    given.add_argument("--items", type=int, nargs="+", default=[1_000, 100_000], help="sizes of the queues")
+    given.add_argument("--items", type=int, nargs="+", default=[1_000, 100_000, 1_000_000], help="sizes of the queues")
     given.add_argument("--rounds", type=int, default=300)
     given.add_argument("--shells", type=int, default=20)
     options = given.parse_args()

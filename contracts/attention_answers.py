@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from .attention import SCHEMA_VERSION
 from .attention_commands import Action
-from .attention_items import Item, Phase, State
+from .attention_items import Item, Phase, Route, State
 from .base import Record
 from .errors import TocsinError
 
@@ -70,6 +70,7 @@ class Code(StrEnum):
     RETURN_UNDER_WAY = "return_under_way"
     RETURN_PROCESSED = "return_processed"
     NO_ROUTE = "no_route"
+    SAME_ROUTE = "same_route"
     UNAVAILABLE = "unavailable"
     INTERNAL = "internal"
 
@@ -117,6 +118,7 @@ NUMBERS: Final[dict[Code, Numbers]] = {
     Code.RETURN_UNDER_WAY: _CONFLICT,
     Code.RETURN_PROCESSED: _CONFLICT,
     Code.NO_ROUTE: _CONFLICT,
+    Code.SAME_ROUTE: _CONFLICT,
     Code.UNAVAILABLE: _LATER,
     Code.INTERNAL: _BROKEN,
 }
@@ -157,6 +159,9 @@ class Receipt(Record, frozen=True, kw_only=True):
     """How many are deferred, if nothing could be selected."""
     return_effect: ReturnRef | None = None
     source_id: str | None = None
+    belongs_elsewhere: Route | None = None
+    """If a round was asked for again by another source than the one it belongs to, which is ``source_id``: where its answer
+    goes. It does not come to the one that asked now."""
 
 
 class Refusal(Record, frozen=True, kw_only=True):
@@ -195,7 +200,14 @@ def numbers(answer: Receipt | Refusal) -> Numbers:
     return MADE if made else DONE
 
 
-_CODES_OF_ERRORS: Final = {"too_long": Code.TOO_LARGE, "bad_input": Code.INVALID, "not_found": Code.UNKNOWN_ITEM}
+_CODES_OF_ERRORS: Final = {
+    "too_long": Code.TOO_LARGE,
+    "bad_input": Code.INVALID,
+    "not_found": Code.UNKNOWN_ITEM,
+    "unknown_item": Code.UNKNOWN_ITEM,
+    "unknown_human": Code.UNKNOWN_HUMAN,
+    "unknown_command": Code.UNKNOWN_COMMAND,
+}
 
 
 def code_of(error: TocsinError) -> Code:

@@ -48,6 +48,15 @@ class Phase(StrEnum):
     """The person put another generation in its place."""
 
 
+class Obstacle(StrEnum):
+    """Why an answer can't go its way now."""
+
+    ARCHIVED = "recipient_archived"
+    OTHER_RUNS = "another_session_runs"
+    SESSION_ENDED = "session_has_ended"
+    NOT_RUNNING = "session_does_not_run"
+
+
 class EventKind(StrEnum):
     """What happened. Each of the first ten moves its item's revision by one, and nothing else does."""
 
@@ -151,7 +160,7 @@ class Item(Record, frozen=True, kw_only=True):
     """``seat:<actor>`` or ``human:<human_id>``."""
     source_id: str | None = None
     route: Route | None = None
-    """None if nobody waits for the answer."""
+    """The way that its answer goes, as it was recorded last, also if it was sent another way. None if nobody waits for it."""
     packet: Packet
     ready_sequence: int
     """Its place in the line; only ever compared."""

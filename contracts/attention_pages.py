@@ -1,7 +1,7 @@
 """Attention pages: how the queue is shown: lists in parts, one item with all about it, and how many there are."""
 
 from .attention import Kind
-from .attention_items import Happening, Item, Phase, Source, State
+from .attention_items import Happening, Item, Phase, Route, Source, State
 from .base import Record
 
 
@@ -66,6 +66,7 @@ class Counts(Record, frozen=True, kw_only=True):
     oldest_ready_at: str | None
     next_deferred_at: str | None
     returns: dict[Phase, int]
+    """How far the answers of this queue are that have not arrived; what is over is not counted."""
     sources: int
     """Sources that are not revoked."""
 
@@ -79,3 +80,24 @@ class Shown(Record, frozen=True, kw_only=True):
     source: Source | None
     position: int | None
     """Items before it in the line, counted to a thousand; advisory, since the line moves. None unless it waits in it."""
+    obstacle: str = ""
+    """Why its answer could not go its way now; empty if it could, or has gone."""
+    proof: str | None = None
+    """How far the message with its answer is proved to have come: ``offered``, ``submitted``, ``seen`` …; none if unknown."""
+
+
+class Stuck(Record, frozen=True, kw_only=True):
+    """An answer that does not get through until something changes."""
+
+    item_id: int
+    revision: int
+    """Of the item, as a repair has to name it."""
+    title: str
+    phase: Phase
+    reason: str
+    generation: int
+    source_id: str
+    route: Route
+    project_id: str
+    work_id: str
+    since: str

@@ -104,6 +104,30 @@ class NotFound(TocsinError):
     fault = "caller"
 
 
+class UnknownItem(NotFound):
+    """The person's queue has no such item."""
+
+    code = "unknown_item"
+
+
+class UnknownHuman(NotFound):
+    """Nobody of that name has a queue here."""
+
+    code = "unknown_human"
+
+
+class UnknownCommand(NotFound):
+    """No command of that id was kept or carried out."""
+
+    code = "unknown_command"
+
+
+class UnknownSource(NotFound):
+    """Nobody of that name may ask, or what shows that they may is not there."""
+
+    code = "unknown_source"
+
+
 class TimeLimit(TocsinError):
     """The answer did not come within the time that was given for it."""
 

@@ -1,4 +1,4 @@
-"""Makes docs/images/day.cast and day.svg: a real day at the attention queue in tmux, a person's shell beside two asking agents.
+"""Makes docs/images/day.cast and day.svg: a day at the attention queue in tmux, a person's shell beside three agents that ask.
 
 It needs tmux and pyte (`pip install '.[dev]'`). The person's keys are typed by this script; everything else is what happens.
 """
@@ -19,26 +19,29 @@ import tty
 from collections.abc import Iterator
 from pathlib import Path
 
-from make_recording import COLUMNS, IMAGES, ROWS, SECONDS, Event, frames, picture
+from make_recording import COLUMNS, IMAGES, ROWS, Event, frames, picture
 
 from tocsin.cli.demo.agent import read_message
 
-TITLE = "tocsin: two agents ask, nothing interrupts, and each answer goes back"
+TITLE = "tocsin: three agents ask, nothing interrupts, and each answer goes back"
+SECONDS = 42.0
 KEY = 0.035
 """Seconds between two keys."""
 
 SCENES = (
     (0.6, 'tocsin attention start --project site --title "Design block"'),
-    (12.0, "tocsin attention queue"),
-    (15.5, 'tocsin attention resolve --response "It is drawn." --next'),
-    (21.0, 'tocsin attention resolve --outcome approved --response "Merge it." --next'),
-    (28.0, 'tocsin attention defer --until "tomorrow 9:00" --reason "by daylight" --next'),
+    (10.5, "tocsin attention queue"),
+    (13.0, 'tocsin attention resolve --response "It is drawn." --next'),
+    (18.0, 'tocsin attention resolve --outcome approved --response "Merge it." --next'),
+    (24.0, 'tocsin attention resolve --outcome selected --response "Take C." --next'),
+    (30.5, 'tocsin attention defer --until "tomorrow 9:00" --reason "by daylight" --next'),
+    (35.5, "tocsin attention queue"),
 )
 """At which second the person types what."""
 
 AGENTS = {
     "parser": (
-        5.0,
+        3.5,
         "review",
         "Review the parser",
         "Read the change and say whether it may be merged.",
@@ -46,12 +49,20 @@ AGENTS = {
         "The release.",
     ),
     "render": (
-        8.0,
+        5.0,
         "selection",
         "Choose the next render",
         "Select candidate A, B, C or D for the video batch.",
         "Round 2: same light, same pose; compare the likeness.",
         "The next batch.",
+    ),
+    "site": (
+        6.5,
+        "decision",
+        "Name the colour",
+        "Say which of the two blues, on a screen by daylight.",
+        "Both pass the contrast check; the first is the logo's.",
+        "The style sheet.",
     ),
 }
 """What each agent asks: after how long, the kind, the title, what to do, the context, and what goes on then."""
@@ -121,7 +132,25 @@ def record() -> list[Event]:
         agents = [f"echo '$ tocsin run --as {name} -- agent'; sleep 0.5; exec {_agent(name)}" for name in AGENTS]
         start = [*tmux, "new-session", "-d", "-x", str(COLUMNS), "-y", str(ROWS), "sh -i"]
         options = ["set", "-g", "status", "off", ";", "set", "-g", "pane-border-style", "fg=brightblack"]
-        right = ["split-window", "-h", "-l", "48", agents[0], ";", "split-window", "-v", "-l", "50%", agents[1]]
+        right = [
+            "split-window",
+            "-h",
+            "-l",
+            "48",
+            agents[0],
+            ";",
+            "split-window",
+            "-v",
+            "-l",
+            "67%",
+            agents[1],
+            ";",
+            "split-window",
+            "-v",
+            "-l",
+            "50%",
+            agents[2],
+        ]
         subprocess.run([*start, ";", *options, ";", *right, ";", "select-pane", "-t", "0"], env=environment, check=True)
         try:
             threading.Thread(target=_type, args=(tmux, environment, time.monotonic()), daemon=True).start()
@@ -171,7 +200,7 @@ def main() -> None:
     """Record, then draw."""
     events = record()
     (IMAGES / "day.cast").write_text(cast(events), encoding="utf-8")
-    drawn = picture(frames(events))
+    drawn = picture(frames(events, SECONDS), SECONDS)
     label, rest = 'aria-label="', drawn.partition('aria-label="')[2].partition('"')[2]
     (IMAGES / "day.svg").write_text(f'{drawn.partition(label)[0]}{label}{TITLE}"{rest}', encoding="utf-8")
 

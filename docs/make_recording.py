@@ -77,13 +77,13 @@ def cast(events: list[Event]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def frames(events: list[Event]) -> list[tuple[float, tuple[str, ...]]]:
+def frames(events: list[Event], seconds: float = SECONDS) -> list[tuple[float, tuple[str, ...]]]:
     """What the screen showed, a few times a second, each time as one line of markup a row."""
     screen = pyte.Screen(COLUMNS, ROWS)
     stream = pyte.ByteStream(screen)
     found: list[tuple[float, tuple[str, ...]]] = []
     due = 0.0
-    for at, data in [*events, (SECONDS, b"")]:
+    for at, data in [*events, (seconds, b"")]:
         while at >= due:
             rows = tuple(_row(screen, row) for row in range(ROWS))
             if not found or found[-1][1] != rows:
@@ -106,7 +106,7 @@ def _row(screen: pyte.Screen, row: int) -> str:
     return "".join(f'<tspan fill="{c}">{html.escape(text)}</tspan>' for c, text in spans if text.strip() or len(spans) > 1)
 
 
-def picture(shown: list[tuple[float, tuple[str, ...]]]) -> str:
+def picture(shown: list[tuple[float, tuple[str, ...]]], seconds: float = SECONDS) -> str:
     """An SVG that plays in a browser: each row of text stands in it once, and frames refer to rows."""
     rows: dict[str, str] = {}
     for _, frame in shown:
@@ -116,14 +116,14 @@ def picture(shown: list[tuple[float, tuple[str, ...]]]) -> str:
     defs = "".join(f'<text id="{name}" xml:space="preserve">{row}</text>' for row, name in rows.items())
     parts = []
     for nth, (at, frame) in enumerate(shown):
-        until = shown[nth + 1][0] if nth + 1 < len(shown) else SECONDS
+        until = shown[nth + 1][0] if nth + 1 < len(shown) else seconds
         uses = "".join(f'<use href="#{rows[row]}" y="{LINE * (place + 1)}"/>' for place, row in enumerate(frame) if row)
-        begin, end = at / SECONDS, min(until / SECONDS, 1.0)
+        begin, end = at / seconds, min(until / seconds, 1.0)
         keys = ";".join(f"{key:.5f}".rstrip("0").rstrip(".") for key in (0.0, begin, end) if key or begin)
         values = "hidden;visible;hidden" if begin else "visible;hidden"
         keys = keys if begin else f"0;{end:.5f}"
         animate = (
-            f'<animate attributeName="visibility" values="{values}" keyTimes="{keys}" dur="{SECONDS:g}s" '
+            f'<animate attributeName="visibility" values="{values}" keyTimes="{keys}" dur="{seconds:g}s" '
             'calcMode="discrete" repeatCount="indefinite"/>'
         )
         parts.append(f'<g visibility="{"visible" if nth == len(shown) - 1 else "hidden"}">{uses}{animate}</g>')

@@ -54,3 +54,23 @@ def select_next(eligible: Iterable[Candidate], pick: int | None = None) -> Selec
         return Selected(pick, SelectionReason.EXPLICIT_PICK) if picked else None
     first = min(eligible, default=None)
     return first and Selected(first.item_id, SelectionReason.FIFO)
+
+
+_INSTEAD: Final[dict[tuple[Act, State], str]] = {
+    ("withdraw", _ACTIVE): "the person works on it; `tocsin attention amend {id}` tells them what has changed",
+    ("resolve", _QUEUED): "`tocsin attention next {id}` takes it, then it can be answered",
+    ("resolve", _DEFERRED): "`tocsin attention requeue {id} --reason WHY` and `tocsin attention next {id}` take it first",
+    ("defer", _DEFERRED): "`tocsin attention requeue {id} --reason WHY` first, then it can be put off again",
+    ("requeue", _QUEUED): "it waits in the line already",
+    ("requeue", _ACTIVE): "it is what the person has: `tocsin attention defer {id} --until WHEN --reason WHY` puts it off",
+}
+_OF_RETURNS: Final = ("retry_return", "reroute_return")
+
+
+def instead(act: Act, state: State, item_id: int) -> str:
+    """What can be done where ``act`` is refused in this state."""
+    if hint := _INSTEAD.get((act, state)):
+        return hint.format(id=item_id)
+    if act in _OF_RETURNS:
+        return "only an item that was resolved has an answer to send"
+    return "that is its end: a new round is a new item, with a key of its own"

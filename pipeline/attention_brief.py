@@ -1,6 +1,6 @@
 """Attention brief: one item as the person reads it, on one screen of 80 by 24 or whole; what others wrote is inert text."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from ..contracts.attention import Artifact
@@ -8,6 +8,7 @@ from ..contracts.attention_items import Item, Route, State
 from ..contracts.attention_time import instant
 from ..contracts.base import Instant
 from .attention_lines import one_line, wrapped
+from .attention_ways import how_far, way
 
 COLUMNS: Final = 80
 LINES: Final = 23
@@ -27,12 +28,30 @@ class _Part(NamedTuple):
         return [line for block in self.blocks for line in block]
 
 
-def brief(item: Item, *, as_of: Instant, position: int | None = None) -> str:
+Moment = Callable[[str], str]
+
+
+def utc(text: str) -> str:
+    """A moment for who has no time zone: ``2026-12-01 09:00 UTC``."""
+    return f"{text[:10]} {text[11:16]} UTC"
+
+
+class _Around(NamedTuple):
+    as_of: Instant
+    position: int | None
+    obstacle: str
+    proof: str | None
+    moment: Moment
+
+
+def brief(item: Item, *, as_of: Instant, position: int | None = None, obstacle: str = "", moment: Moment = utc) -> str:
     """The item on one screen, whatever its length; what had to be left out is said, with the command that shows it.
 
-    ``as_of``: the moment that the age is counted to. ``position``: how many wait before it, if that is known.
+    ``as_of``: the moment that the age is counted to. ``position``: how many wait before it, if that is known. ``obstacle``: why
+    its answer could not go its way now. ``moment`` puts an ISO moment into the reader's words.
     """
-    head, body, foot = _head(item), _body(item), _foot(item, as_of, position)
+    around = _Around(as_of, position, obstacle, None, moment)
+    head, body, foot = _head(item), _body(item), _foot(item, around)
     if len(head) + sum(len(part.lines) for part in (*body, *foot)) <= LINES:
         return _joined(head, body, foot)
     head = _short(head, 2)
@@ -41,9 +60,18 @@ def brief(item: Item, *, as_of: Instant, position: int | None = None) -> str:
     return _joined(head, list(_cut(body, LINES - len(head) - len(foot))), foot)
 
 
-def whole(item: Item, *, as_of: Instant, position: int | None = None) -> str:
-    """The item with nothing left out, and what became of it."""
-    return _joined(_head(item), [*_body(item), *_ends(item)], _foot(item, as_of, position))
+def whole(
+    item: Item,
+    *,
+    as_of: Instant,
+    position: int | None = None,
+    obstacle: str = "",
+    proof: str | None = None,
+    moment: Moment = utc,
+) -> str:
+    """The item with nothing left out, and what became of it. ``proof``: how far its answer is proved to have come."""
+    around = _Around(as_of, position, obstacle, proof, moment)
+    return _joined(_head(item), [*_body(item), *_ends(item, around)], _foot(item, around))
 
 
 def _head(item: Item) -> list[str]:
@@ -60,43 +88,38 @@ def _body(item: Item) -> list[_Part]:
     return [*parts, _part("Unblocks", packet.unblocks)]
 
 
-def _foot(item: Item, as_of: Instant, position: int | None) -> list[_Part]:
+def _foot(item: Item, around: _Around) -> list[_Part]:
     packet = item.packet
     time = []
     if packet.estimate_minutes is not None:
         time.append(f"about {_count(packet.estimate_minutes, 'minute')} of yours")
     if packet.deadline_at is not None:
-        time.append(f"wanted by {_moment(packet.deadline_at)}")
-    since = f"asked {ago(instant(item.created_at), as_of)} by {one_line(item.owner.partition(':')[2])}"
+        time.append(f"wanted by {around.moment(packet.deadline_at)}")
+    since = f"asked {ago(instant(item.created_at), around.as_of)} by {one_line(item.owner.partition(':')[2])}"
     since += f", {item.state}, revision {item.revision}"
     parts = [_part("Work", f"{packet.kind.replace('_', ' ')} for {one_line(packet.work_id)}")]
     if time:
         parts.append(_part("Time", ", ".join(time)))
-    parts += [_part("Return", _return(item.route)), _part("Since", since)]
-    if position is not None and item.state is State.QUEUED:
-        parts.append(_part("Queue", f"{position or 'none'} before it now; that may change"))
+    parts += [_part("Return", _return(item.route, around.obstacle)), _part("Since", since)]
+    if around.position is not None and item.state is State.QUEUED:
+        parts.append(_part("Queue", f"{around.position or 'none'} before it now; that may change"))
     return parts
 
 
-def _ends(item: Item) -> Iterator[_Part]:
+def _ends(item: Item, around: _Around) -> Iterator[_Part]:
     if item.deferred_until is not None or item.state is State.DEFERRED:
-        yield _part("Until", _moment(item.deferred_until) if item.deferred_until else "it is requeued")
+        yield _part("Until", around.moment(item.deferred_until) if item.deferred_until else "it is requeued")
     if item.reason is not None:
         yield _part("Reason", item.reason)
     if item.response is not None:
         yield _part("Answer", f"{item.outcome}: {item.response}")
     if item.returned is not None:
-        sent = f"{item.returned.phase}, generation {item.returned.generation}"
-        yield _part("Sent", f"{sent} ({item.returned.reason})" if item.returned.reason else sent)
+        yield _part("Sent", how_far(item.returned, item.route, around.proof))
 
 
-def _return(route: Route | None) -> str:
-    if route is None or route.return_mode == "none":
-        return "nobody waits for the answer"
-    actor = one_line(route.actor)
-    if route.return_mode == "pinned_session":
-        return f"to {actor}, only session {one_line(route.session_id or '')}"
-    return f"to {actor}, any session of it; the context is told again"
+def _return(route: Route | None, obstacle: str) -> str:
+    waits = route is not None and route.return_mode != "none"
+    return way(route, obstacle) if waits else "nobody waits for the answer"
 
 
 def _artifact(artifact: Artifact) -> str:
@@ -164,10 +187,6 @@ def ago(then: Instant, now: Instant) -> str:
         if seconds >= 2 * length or (unit == "minute" and seconds >= length):
             return f"{_count(seconds // length, unit)} ago"
     return "just now"
-
-
-def _moment(text: str) -> str:
-    return f"{text[:10]} {text[11:16]} UTC"
 
 
 def _count(number: int, noun: str) -> str:

@@ -23,7 +23,7 @@ from ..contracts.attention_facts import (
 from ..contracts.attention_items import EventKind, Item, Source, State
 from ..contracts.attention_time import instant
 from ..contracts.base import Instant
-from .attention import Act, Candidate, after, select_next
+from .attention import Act, Candidate, after, instead, select_next
 from .attention_requests import bare, content_of
 
 
@@ -39,7 +39,8 @@ def named(payload: OfItem, act: Act, facts: Facts, principal: Principal | None =
         text = f"item {item.item_id} is at revision {item.revision}, not {payload.expected_revision}: read it again"
         return _about(item, Code.STALE_REVISION, text)
     if after(act, item.state) is None:
-        text = f"item {item.item_id} is {item.state}: {act.replace('_', ' ')} is not possible then"
+        hint = instead(act, item.state, item.item_id)
+        text = f"item {item.item_id} is {item.state}: {act.replace('_', ' ')} is not possible then; {hint}"
         return _about(item, Code.WRONG_STATE, text)
     return known
 
@@ -190,7 +191,7 @@ def take_next(payload: Taking, facts: Facts) -> Decision | Refusal:
     """The item that is active, or the next one becomes so."""
     if payload.human_id != facts.policy.human_id:
         return Refusal(code=Code.UNKNOWN_HUMAN, message=f"{payload.human_id} has no queue here; {facts.policy.human_id} has")
-    if facts.active is None and payload.item_id is not None and (refusal := _unpickable(payload.item_id, facts)):
+    if payload.item_id is not None and (refusal := _unpickable(payload.item_id, facts)):
         return refusal
     steps, selection = _selected(facts, facts.active, payload.item_id)
     return Decision(result=selection.result, steps=steps, item_id=selection.item_id, selection=selection, shows_active=True)
@@ -200,9 +201,9 @@ def _unpickable(item_id: int, facts: Facts) -> Refusal | None:
     known = facts.item
     if known is None or known.item.packet.human_id != facts.policy.human_id:
         return Refusal(code=Code.UNKNOWN_ITEM, message=f"there is no item {item_id} in this queue")
-    if known.item.state is State.QUEUED or item_id in facts.due:
-        return None
-    hint = ": requeue it first" if known.item.state is State.DEFERRED else ""
+    if facts.active is not None or known.item.state is State.QUEUED or item_id in facts.due:
+        return None  # what is active is shown, whichever was picked
+    hint = f": `tocsin attention requeue {item_id} --reason WHY` first" if known.item.state is State.DEFERRED else ""
     return _about(known.item, Code.NOT_ELIGIBLE, f"item {item_id} is {known.item.state}{hint}")
 
 

@@ -28,7 +28,20 @@ def reroute(payload: ReturnReroute, facts: Facts) -> Decision | Refusal:
         text = "the answer is under way: it can't be called back. Wait until its delivery has ended"
         return Refusal(code=Code.RETURN_UNDER_WAY, message=text, return_generation=last.generation, item_id=last.item_id)
     route = _usable(payload, facts)
-    return route if isinstance(route, Refusal) else _replaced(last, route, Result.RETURN_REROUTED, payload.reason)
+    if isinstance(route, Refusal):
+        return route
+    if facts.route is not None and _same(facts.route, route):
+        text = f"the answer goes that way already: `tocsin attention retry-return {last.item_id}` sends it once more that way"
+        return Refusal(code=Code.SAME_ROUTE, message=text, return_generation=last.generation, item_id=last.item_id)
+    return _replaced(last, route, Result.RETURN_REROUTED, payload.reason)
+
+
+def _same(one: Source, other: Source) -> bool:
+    """True if an answer goes the same way by both: two bindings of one session are one way."""
+    if one.source_id == other.source_id:
+        return True
+    pinned = one.return_mode == other.return_mode == "pinned_session"
+    return pinned and (one.edge, one.actor, one.session_id) == (other.edge, other.actor, other.session_id)
 
 
 def _last(payload: ReturnRetry, act: Act, facts: Facts) -> Return | Refusal:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from ..contracts.attention_answers import Receipt, Refusal, Result, ReturnRef
 from ..contracts.attention_commands import Next, action_of
-from ..contracts.attention_facts import Decide, Decision, Enrolment, Policy, Principal, Replay, Request, issuer_of
+from ..contracts.attention_facts import Decide, Decision, Enrolment, Policy, Principal, Replay, Request, Seat, issuer_of
 from ..contracts.attention_items import State
 from ..contracts.attention_time import iso, iso_or_none
 from ..contracts.base import Instant
@@ -18,6 +18,7 @@ from .engine import Transaction, View
 from .rows import decode, encode, word
 
 _OF_RETURNS = ("resolve", "retry_return", "reroute_return")
+_AGAIN = (Result.EXISTING, Result.EXISTING_AMENDED)
 
 
 def execute(
@@ -49,6 +50,8 @@ def execute(
     deed = Deed(command_id=command.command_id, issuer=issuer_of(principal), at=now)
     made = carry_out(tx, decision.steps, deed)
     receipt = _receipt(tx, request, decision, made, broker, now)
+    if isinstance(principal, Seat) and decision.result in _AGAIN and receipt.source_id != principal.source_id:
+        receipt = replace(receipt, belongs_elsewhere=rows.route_of(tx, receipt.source_id))
     tx.execute(
         "INSERT INTO attention_commands (command_id, issuer, action, digest, receipt, at) VALUES (?, ?, ?, ?, ?, ?)",
         (command.command_id, deed.issuer, receipt.action, request.digest, encode(receipt), now),
@@ -69,16 +72,17 @@ def _receipt(tx: Transaction, request: Request, decision: Decision, made: int | 
         result=decision.result,
         as_of=iso(now),
         item_id=item_id,
-        **_of_item(tx, decision, item_id, with_return=action_of(request.command) in _OF_RETURNS),
+        **_of_item(tx, request, decision, item_id),
         **_of_selection(tx, request, decision, item_id, now),
     )
 
 
-def _of_item(view: View, decision: Decision, item_id: int | None, *, with_return: bool) -> dict[str, Any]:
+def _of_item(view: View, request: Request, decision: Decision, item_id: int | None) -> dict[str, Any]:
     said: dict[str, Any] = {"source_id": decision.source_id}
     sql = "SELECT revision, state, source_id FROM attention_items WHERE item_id = ?"
     for revision, state, source_id in view.rows(sql, (item_id,)):
         said = {"revision": revision, "state": word(State, state), "source_id": source_id}
+    with_return = action_of(request.command) in _OF_RETURNS or decision.result in _AGAIN
     if with_return and item_id is not None and (last := rows.last_return(view, item_id)):
         said["return_effect"] = ReturnRef(return_id=last.return_id, generation=last.generation, phase=last.phase)
     return said

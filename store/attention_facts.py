@@ -42,7 +42,6 @@ NEXT_DEFERRED: Final = (
 DEFERRED: Final = "SELECT count(*) FROM attention_items WHERE human_id = ? AND state = 'deferred'"
 LAST_EVENT: Final = "SELECT coalesce(max(event_id), 0) FROM attention_events"
 EARLIER: Final = "SELECT issuer, digest FROM attention_commands WHERE command_id = ?"
-ROUTE: Final = "SELECT route FROM attention_returns WHERE return_id = ?"
 _NO_ITEM: Final = 0
 
 
@@ -126,7 +125,7 @@ def _of_return(view: View, command: RetryReturn | RerouteReturn) -> dict[str, An
     last = item.item.returned if item else None
     found: dict[str, Any] = {"item": item, "returned": last}
     if last is not None:
-        found["route"] = decode(Source, view.rows(ROUTE, (last.return_id,))[0][0])
+        found["route"] = decode(Source, view.rows(rows.ROUTE, (last.return_id,))[0][0])
     if isinstance(command, RerouteReturn):
         found["source"] = rows.source(view, command.payload.source_id)
     return found

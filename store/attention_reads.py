@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from ..contracts.attention_answers import Code, Receipt, Refusal
 from ..contracts.attention_facts import Nobody, Operator, Principal, issuer_of
-from ..contracts.attention_items import PAGE, PAGE_MOST, Phase, State
-from ..contracts.attention_pages import Counts, HistoryPage, ItemPage, Shown, SourcePage
+from ..contracts.attention_items import PAGE, PAGE_MOST, Item, Phase, Route, State
+from ..contracts.attention_pages import Counts, HistoryPage, ItemPage, Shown, SourcePage, Stuck
 from ..contracts.attention_time import iso, iso_or_none
 from ..contracts.base import Instant
 from ..contracts.errors import BadInput
@@ -41,10 +41,10 @@ def queue(
 ) -> ItemPage:
     """Items in these states, one state after the other, each in the order of its line.
 
-    ``after`` is what the page before said. ``limit`` is at most 100. Raises ``BadInput`` for an ``after`` that no page said.
+    ``after`` is what the page before of the same states said. ``limit`` is at most 100. Raises ``BadInput`` for any other.
     """
     wanted = min(max(1, limit), PAGE_MOST)
-    begin, sequence, item_id = _place(after, len(states))
+    begin, sequence, item_id = _place(after, states)
     found: list[rows.Row] = []
     for state in states[begin:]:
         found += view.rows(QUEUE, (human_id, state, sequence, item_id, wanted + 1 - len(found)))
@@ -53,18 +53,22 @@ def queue(
             break
     listed = tuple(rows.listed_of(row) for row in found[:wanted])
     last = listed[-1] if len(found) > wanted else None
-    place = last and f"{states.index(last.state)}.{last.ready_sequence}.{last.item_id}"
+    place = last and f"{last.state}.{last.ready_sequence}.{last.item_id}"
     return ItemPage(as_of=iso(now), items=listed, after=place or None)
 
 
-def _place(after: str | None, states: int) -> tuple[int, int, int]:
+def _place(after: str | None, states: tuple[State, ...]) -> tuple[int, int, int]:
+    """Where a page begins. A place names its state, so that in a list of other states it is none."""
+    if not after:
+        return 0, 0, 0
     try:
-        begin, sequence, item_id = (int(part) for part in (after or "0.0.0").split("."))
-    except ValueError:
-        begin = -1
-    if not 0 <= begin < states:
-        raise BadInput(f"{after!r} is no place in a list: give what the page before said")
-    return begin, sequence, item_id
+        state, sequence, item_id = after.split(".")
+        return states.index(State(state)), int(sequence), int(item_id)
+    except ValueError as error:
+        listed = ", ".join(states)
+        raise BadInput(
+            f"{after!r} is no place in a list of {listed}: give what the page before said, and the same states"
+        ) from error
 
 
 def item(view: View, item_id: int, now: Instant) -> Shown | None:
@@ -113,12 +117,56 @@ def counts(view: View, human_id: str, now: Instant) -> Counts:
         due=_one(view, due, human_id, now),
         oldest_ready_at=iso_or_none(_oldest(view, human_id)),
         next_deferred_at=iso_or_none(_one(view, NEXT_DEFERRED, human_id, now)),
-        returns={Phase(name): number for name, number in view.rows(_PHASES)},
+        returns={Phase(name): number for name, number in view.rows(PHASES, (human_id,))},
         sources=_one(view, "SELECT count(*) FROM attention_sources WHERE revoked_at IS NULL"),
     )
 
 
-_PHASES: Final = "SELECT phase, count(*) FROM attention_returns GROUP BY phase"
+_OF_RETURNS: Final = "FROM attention_returns AS r CROSS JOIN attention_items AS i ON i.item_id = r.item_id"
+"""From the returns to their items, never the other way: few are under way, and many items are over."""
+PHASES: Final = (
+    f"SELECT r.phase, count(*) {_OF_RETURNS} WHERE r.phase IN ('pending', 'blocked', 'minted', 'failed') AND i.human_id = ? "
+    "GROUP BY r.phase"
+)
+_STANDING: Final = (
+    "SELECT r.item_id, i.revision, i.packet, r.phase, r.reason, r.generation, r.source_id, r.route, r.updated_at, "
+    f"r.delivery_id {_OF_RETURNS}"
+)
+STUCK: Final = f"{_STANDING} WHERE r.phase IN ('blocked', 'failed') AND i.human_id = ? ORDER BY r.return_id LIMIT ?"
+UNDER_WAY: Final = f"{_STANDING} WHERE r.phase = 'minted' AND i.human_id = ? ORDER BY r.return_id LIMIT ?"
+
+
+def stuck(view: View, human_id: str, *, limit: int = PAGE_MOST) -> tuple[Stuck, ...]:
+    """Answers that are blocked or have failed, at most a hundred: each waits for somebody to do something."""
+    return tuple(_stuck(row) for row in view.rows(STUCK, (human_id, min(limit, PAGE_MOST))))
+
+
+def under_way(view: View, human_id: str, *, limit: int = PAGE_MOST) -> tuple[tuple[Stuck, str], ...]:
+    """Answers that a delivery carries, the oldest first, a hundred at most, each with it. One may be stuck or not."""
+    return tuple((_stuck(row), row[-1]) for row in view.rows(UNDER_WAY, (human_id, min(limit, PAGE_MOST))))
+
+
+def _stuck(row: rows.Row) -> Stuck:
+    item_id, revision, packet, phase, reason, generation, source_id, route, updated, _ = row
+    asked = rows.packet_of(packet)
+    return Stuck(
+        item_id=item_id,
+        revision=revision,
+        title=asked.title,
+        phase=Phase(phase),
+        reason=reason,
+        generation=generation,
+        source_id=source_id,
+        route=decode(Route, route),
+        project_id=asked.project_id,
+        work_id=asked.work_id,
+        since=iso(updated),
+    )
+
+
+def active(view: View, human_id: str) -> Item | None:
+    """What this person works on."""
+    return rows.active(view, human_id)
 
 
 def _one(view: View, sql: str, *values: Any) -> Any:

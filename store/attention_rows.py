@@ -24,6 +24,7 @@ RETURN: Final = (
     "return_id, item_id, resolution_command_id, generation, mode, source_id, phase, reason, delivery_id, retry_at, outcome, "
     "created_at, updated_at"
 )
+ROUTE: Final = "SELECT route FROM attention_returns WHERE return_id = ?"
 EVENT: Final = "event_id, item_id, source_id, command_id, principal, kind, at, payload"
 
 
@@ -56,11 +57,12 @@ def _known(view: View, sql: str, values: tuple[Any, ...]) -> Known | None:
 
 def _item(view: View, row: list[Any]) -> Item:
     item_id, owner, source_id, state, revision, packet, sequence, until, created, updated, claimed, resolved, *ends = row
+    returned = last_return(view, item_id)
     return Item(
         item_id=item_id,
         owner=owner,
         source_id=source_id,
-        route=_route(view, source_id),
+        route=route_of(view, source_id) if returned is None else sent_to(view, returned.return_id),
         state=word(State, state),
         revision=revision,
         packet=packet_of(packet),
@@ -73,15 +75,21 @@ def _item(view: View, row: list[Any]) -> Item:
         outcome=ends[0],
         response=ends[1],
         reason=ends[2],
-        returned=last_return(view, item_id),
+        returned=returned,
     )
 
 
-def _route(view: View, source_id: str | None) -> Route | None:
+def route_of(view: View, source_id: str | None) -> Route | None:
+    """Where answers to this source go."""
     sql = "SELECT actor, edge, return_mode, session_id FROM attention_sources WHERE source_id = ?"
     for actor, edge, mode, session_id in view.rows(sql, (source_id,)) if source_id else ():
         return Route(actor=actor, edge=edge, return_mode=mode, session_id=session_id)
     return None
+
+
+def sent_to(view: View, return_id: int) -> Route:
+    """Where this answer goes, as it was recorded for it."""
+    return decode(Route, view.rows(ROUTE, (return_id,))[0][0])
 
 
 def packet_of(data: bytes) -> Packet:

@@ -11,7 +11,7 @@ import pytest
 from tocsin.contracts.attention_answers import Code, Receipt, Refusal, Result
 from tocsin.contracts.attention_facts import Policy
 from tocsin.contracts.attention_items import Phase
-from tocsin.contracts.errors import NotFound
+from tocsin.contracts.errors import NoRecipient, NotYours
 from tocsin.contracts.recipients import Recipient
 from tocsin.edges.attention.desk import ByHand, Dispatch, Live, attention
 from tocsin.edges.attention.names import uuid
@@ -232,6 +232,24 @@ def test_A18_names_that_are_not_exact_select_nobody(here, running) -> None:
     assert list(here.place.glob("live.json")) == []
 
 
+def test_A18_names_that_anybody_can_look_up_are_no_proof(here, running) -> None:
+    of_eve = {**here.environ, "TOCSIN_RECIPIENT": "eve", "TOCSIN_DELIVERY_TOKEN": "hers"}
+    of_dev = {**here.environ, "TOCSIN_RECIPIENT": "dev", "TOCSIN_DELIVERY_TOKEN": "guessed"}
+    for environ in (of_eve, of_dev):
+        answer = bound(here, Live(actor="dev", session=running.session, environ=environ))
+        assert isinstance(answer, Refusal)
+        assert answer.code is Code.UNAUTHENTICATED
+    evidence = Live(actor="dev", session=running.session, environ=here.environ)
+    with desk(here) as one:
+        one.operator()
+    with (
+        attention(database(here), state=here.place / "another's", clock=CLOCK, policy=Policy(), warn=print) as one,
+        pytest.raises(NotYours),
+    ):
+        one.bind("film", "likeness-2", mode="pinned_session", out=here.place / "live.json", evidence=evidence)
+    assert not (here.place / "live.json").exists()
+
+
 def test_A19_the_person_pins_a_session_only_if_it_is_seen(here, running) -> None:
     unseen = bound(here, ByHand(actor="dev", session="another", environ=here.environ))
     assert isinstance(unseen, Refusal)
@@ -260,7 +278,7 @@ def test_a_session_whose_messages_are_kept_elsewhere_is_not_bound_here(here, run
     evidence = Live(actor="dev", session=running.session, environ=here.environ)
     with (
         attention(other, state=state(here), clock=CLOCK, policy=Policy(), warn=print) as one,
-        pytest.raises(NotFound, match="keeps its messages in another database"),
+        pytest.raises(NoRecipient, match="keeps its messages in another database"),
     ):
         one.bind("film", "likeness-2", mode="actor_context", out=here.place / "live.json", evidence=evidence)
 

@@ -65,6 +65,22 @@ def test_the_asyncio_program_is_told_after_its_turn_in_one_block() -> None:
     assert sum("×20" in line for line in entries) == 2
 
 
+def test_the_queue_in_a_program_brings_the_answer_to_who_asked(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "attention.py"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path)},
+    )
+    asked, head, *told = done.stdout.splitlines()
+    assert asked == "Choose a render: Select A, B or C."
+    assert head == "Attention item 1 is resolved: selected"
+    assert told[-1] == "Take C."
+    assert list(tmp_path.iterdir()) == []
+
+
 FAILING = """
 def test_total():
     assert 1 + 1 == 3

@@ -23,7 +23,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "retry-command": ("repairing:retry_command", "Send a command of yours again, to the letter, to learn what became of it."),
     "retry-return": ("repairing:retry_return", "Send an answer again that did not arrive."),
     "reroute-return": ("repairing:reroute_return", "Send an answer another way."),
-    "doctor": ("looking:doctor", "Show whether all is well."),
+    "doctor": ("health:doctor", "Show whether all is well."),
     "source": ("sources:source", "List, show and revoke who may ask."),
     "skill": ("skills:skill", "Tell agents how to ask."),
     "bind": ("seats:bind", "For agents: enrol a piece of work, once."),

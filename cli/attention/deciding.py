@@ -8,11 +8,13 @@ import click
 
 from ...contracts.attention import SCHEMA_VERSION, Because, Cancellation, Choice, Deferral, Resolution
 from ...contracts.attention_commands import Cancel, Command, Defer, Requeue, Resolve
+from ...contracts.attention_items import Item
 from ...contracts.attention_time import instant
-from ...contracts.errors import BadInput, NotFound
+from ...contracts.errors import BadInput, UnknownItem
 from ...pipeline.attention_brief import whole
 from ..sending import sound, text_of
 from .carrying import carry_out
+from .moments import locally
 from .moments import until as moment_of
 from .opening import Queue, item_argument, queue_options
 
@@ -53,7 +55,7 @@ def resolve(
 
     def build(queue: Queue, command_id: str) -> Resolve:
         said = _said(response, as_json=as_json)
-        answer = _written(queue, item_id, revision) if said is None else {**_which(queue, item_id, revision), "response": said}
+        answer = _written(queue, item_id, revision) if said is None else _told(queue, item_id, revision, said)
         payload = Resolution(**answer, outcome=outcome, select_next=select_next)
         return Resolve(schema_version=SCHEMA_VERSION, command_id=command_id, payload=payload)
 
@@ -62,7 +64,13 @@ def resolve(
 
 @click.command()
 @item_argument(required=False)
-@click.option("--until", "when", metavar="WHEN", required=True, help='2h, tomorrow, "tomorrow 9:00", ISO 8601, indefinitely.')
+@click.option(
+    "--until",
+    "when",
+    metavar="WHEN",
+    required=True,
+    help='30m, 2h, 3d, 1w, 9:00, tomorrow, "monday 14:00", ISO 8601, indefinitely.',
+)
 @reason_option
 @revision_option
 @next_option
@@ -140,31 +148,49 @@ def requeue(
 
 def _which(queue: Queue, item_id: int | None, revision: int | None) -> dict[str, Any]:
     """The item and the revision that are meant. About what was not shown to the person, nothing is guessed."""
-    meant = item_id or _active(queue)
+    meant = item_id or _active_shown(queue)
     return {"item_id": meant, "expected_revision": revision or shown_revision(queue, meant)}
 
 
-def _active(queue: Queue) -> int:
-    """The item that the person has. Raises ``NotFound`` if they have none, ``BadInput`` if this terminal shows another one.
+def _told(queue: Queue, item_id: int | None, revision: int | None, response: str) -> dict[str, Any]:
+    return {**_which(queue, item_id, revision), "response": response}
 
-    What was taken in another terminal meanwhile must not get the answer to what stands here.
+
+def _active_shown(queue: Queue) -> int:
+    """The item that the person has, if this terminal showed it last. Raises ``UnknownItem``, or ``BadInput`` with what to do.
+
+    What was taken in another terminal must not get the answer to what stands here, or to nothing that stands here.
     """
-    found = queue.desk.counts(queue.human).active_item_id
+    found = _active(queue)
+    if queue.seen.active_here() is None:
+        raise BadInput(
+            f"ATN-{found.item_id} is active, and this terminal has not shown it: look first (`tocsin attention next`), "
+            f"or name the item and its revision, as in {found.item_id} --expected-revision {found.revision}"
+        )
+    return found.item_id
+
+
+def _active(queue: Queue) -> Item:
+    """The item that the person has. Raises ``UnknownItem`` if they have none, ``BadInput`` if this terminal shows another."""
+    found = queue.desk.active(queue.human)
     if found is None:
-        raise NotFound("no item is active: `tocsin attention next` takes one, or say which item is meant")
-    if queue.seen.active_here() not in (None, found):
+        raise UnknownItem("no item is active: `tocsin attention next` takes one, or say which item is meant")
+    if queue.seen.active_here() not in (None, found.item_id):
         here = f"ATN-{queue.seen.active_here()}, which this terminal showed last"
         raise BadInput(
-            f"ATN-{found} is active now, and not {here}: `tocsin attention next` shows it, or say which item is meant"
+            f"ATN-{found.item_id} is active now, and not {here}: `tocsin attention next` shows it, or say which item is meant"
         )
     return found
 
 
 def shown_revision(queue: Queue, item_id: int) -> int:
-    """The revision that the person saw last. Raises ``BadInput`` with how to see it."""
+    """The revision that this terminal showed last. Raises ``BadInput`` with how to see it."""
     found = queue.seen.revision(item_id)
     if found is None:
-        raise BadInput(f"you have not looked at ATN-{item_id}: `tocsin attention show {item_id}`, or say --expected-revision")
+        raise BadInput(
+            f"this terminal has not shown ATN-{item_id} (as JSON or through a pipe does not count): "
+            f"`tocsin attention show {item_id}` does, or say --expected-revision"
+        )
     return found
 
 
@@ -179,10 +205,10 @@ def _said(response: str | None, *, as_json: bool) -> str | None:
 
 def _written(queue: Queue, item_id: int | None, revision: int | None) -> dict[str, Any]:
     """What the person writes in their editor, about the item as it is shown there."""
-    meant = item_id or _active(queue)
+    meant = item_id or _active(queue).item_id
     shown = queue.desk.item(meant)
     if shown is None:
-        raise NotFound(f"there is no item {meant}")
+        raise UnknownItem(f"there is no item {meant}")
     queue.note_shown(shown.item)
-    text = queue.draft(meant).write(whole(shown.item, as_of=instant(shown.as_of)))
+    text = queue.draft(meant).write(whole(shown.item, as_of=instant(shown.as_of), obstacle=shown.obstacle, moment=locally))
     return {"item_id": meant, "expected_revision": revision or shown.item.revision, "response": text}

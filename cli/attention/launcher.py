@@ -36,7 +36,7 @@ def _program(chosen: str) -> str:
             _end(MISSING, f"{BINARY_VARIABLE} is {chosen!r}, and there is no such program")
     else:
         beside = Path(sys.argv[0]).absolute().with_name("tocsin")
-        found = str(beside) if os.access(beside, os.X_OK) else shutil.which("tocsin")
+        found = str(beside) if beside.is_file() and os.access(beside, os.X_OK) else shutil.which("tocsin")
         if found is None:
             _end(MISSING, f"there is no tocsin beside this command or in the PATH: install it, or set {BINARY_VARIABLE}")
     if Path(found).resolve() == Path(sys.argv[0]).resolve():

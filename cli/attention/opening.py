@@ -1,6 +1,7 @@
 """Opening: which queue a command is about, whose it is, and the desk behind it, opened when it is needed and not before."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
@@ -8,19 +9,23 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+import msgspec
 
 from ...contracts.attention_answers import Receipt, Result
+from ...contracts.attention_facts import Policy
 from ...contracts.attention_items import TERMINAL, Item, State
-from ...contracts.errors import BadInput
+from ...contracts.errors import BadInput, UnknownHuman
 from ...edges.attention.desk import AttentionDesk
 from ...edges.attention.desk import attention as opened
 from ...edges.clock import SteadyClock
 from ...edges.settings import load
 from ...edges.store_place import state_directory
+from ..sending import sound
 from ..stored import place, store_option
 from ..words import complain, json_option
 from .drafts import Draft
-from .seen import Seen
+from .faults import Invalid, in_words
+from .seen import Seen, Way
 
 SESSION: Final = "TOCSIN_DELIVERY_TOKEN"
 """Set in what ``tocsin run`` started: who looks there is an agent, not the person."""
@@ -33,7 +38,8 @@ def queue_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def human_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--human ID``: whose queue."""
-    return click.option("--human", metavar="ID", help="Whose queue; by default attention.human_id.")(command)
+    about = "Whose queue, of those that are in this database; by default attention.human_id."
+    return click.option("--human", metavar="ID", help=about)(command)
 
 
 def item_number(_: click.Context, __: click.Parameter, given: str | None) -> int | None:
@@ -58,8 +64,9 @@ class Queue:
         loaded = load()
         self._stack = stack
         self.path = place(store)
-        self.policy = loaded.settings.attention
-        self.human = human or self.policy.human_id
+        self.policy = _of_human(loaded.settings.attention, human)
+        self.human = self.policy.human_id
+        self._configured = loaded.settings.attention.human_id
         self.origin = loaded.origins.get("attention.enabled", "")
         self.state = state_directory()
         self.clock = SteadyClock()
@@ -68,7 +75,12 @@ class Queue:
     def desk(self) -> AttentionDesk:
         """Opened now. Raises ``StoreUnusable`` and its kinds."""
         opening = opened(self.path, state=self.state, clock=self.clock, policy=self.policy, warn=complain)
-        return self._stack.enter_context(opening)
+        desk = self._stack.enter_context(opening)
+        if self.human != self._configured and not desk.queue(states=tuple(State), limit=1).items:
+            raise UnknownHuman(
+                f"{self.human} has no queue here; {self._configured} has. One begins with the setting attention.human_id"
+            )
+        return desk
 
     @cached_property
     def broker_uuid(self) -> str:
@@ -78,7 +90,7 @@ class Queue:
     @cached_property
     def seen(self) -> Seen:
         """What this person was shown of this queue."""
-        return Seen(self.state, self.broker_uuid)
+        return Seen(self.state, self.broker_uuid, _way())
 
     def draft(self, item_id: int) -> Draft:
         """The answer to an item that is being written."""
@@ -89,13 +101,19 @@ class Queue:
         if not os.environ.get(SESSION):
             self._note(self.seen, item.item_id, item.revision, active=item.state is State.ACTIVE)
 
-    def note_done(self, receipt: Receipt) -> None:
-        """What the person did themself, they know; and the item that was given to them with it, they see."""
-        seen = Seen(self.state, receipt.broker_uuid)
+    def note_ended(self, receipt: Receipt) -> None:
+        """No draft is needed of an answer to what is over."""
         if receipt.item_id is not None and receipt.state in TERMINAL:
             Draft(self.state, receipt.broker_uuid, receipt.item_id).forget()
+
+    def note_done(self, receipt: Receipt) -> None:
+        """What the person did themself, they know; and the item that was given to them with it, they see: once it was told."""
+        seen = Seen(self.state, receipt.broker_uuid, _way())
+        if receipt.replayed:
+            return  # that is how it was then, and nobody has read how it is now
         given = receipt.active.item_id if receipt.active else None
-        known = receipt.result is not Result.EXISTING_AMENDED  # then it says something else than they said
+        # Then it says something else than they said, or something beside it that they may not have read.
+        known = receipt.result not in (Result.EXISTING_AMENDED, Result.AMENDED, Result.UNCHANGED)
         if receipt.item_id not in (None, given) and receipt.revision is not None and known:
             self._note(seen, receipt.item_id, receipt.revision, active=False)
         if receipt.active is not None:
@@ -106,7 +124,26 @@ class Queue:
         try:
             seen.note(item_id, revision, active=active)
         except OSError as error:  # the command is done: only the next one has to say the revision itself
-            complain(f"{error.filename} can't be written ({error.strerror}), so the next command needs --expected-revision")
+            needs = "so the next command needs the number and --expected-revision"
+            complain(f"{error.filename} can't be written ({error.strerror}), {needs}")
+
+
+def _way() -> Way:
+    """Where the words of the command in hand go."""
+    manner = click.get_current_context().find_root().obj
+    if getattr(manner, "json", False):
+        return Way.PROGRAM
+    return Way.TERMINAL if sys.stdout is not None and sys.stdout.isatty() else Way.ELSEWHERE
+
+
+def _of_human(policy: Policy, human: str | None) -> Policy:
+    """The policy of this person's queue. Raises ``BadInput`` for what can be nobody's name."""
+    if human is None:
+        return policy
+    try:
+        return msgspec.convert({"enabled": policy.enabled, "human_id": sound(human)}, Policy)
+    except msgspec.ValidationError as error:
+        raise Invalid(in_words(str(error))) from error
 
 
 @contextmanager

@@ -35,24 +35,28 @@ CLEARED: Final = {"artifacts": (), "minutes": None, "deadline": None}
 """What may be taken away, and what is then in its place."""
 
 _OPTIONS: Final[dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
-    "project": click.option("--project", metavar="P", help="The project, in small letters: birthday-film."),
-    "work": click.option("--work", metavar="W", help="The work that it belongs to: an issue, a batch, a job."),
-    "key": click.option("--key", metavar="K", help="This round of this question; the same in every retry."),
+    "project": click.option("--project", metavar="P", help="The project, in small letters, 80 at most: birthday-film."),
+    "work": click.option(
+        "--work", metavar="W", help="The work that it belongs to: an issue, a batch, a job; one line, 200 characters."
+    ),
+    "key": click.option("--key", metavar="K", help="This round of this question; the same in every retry; 160 characters."),
     "kind": click.option("--kind", type=click.Choice(get_args(Kind)), help="What is wanted of the person."),
-    "title": click.option("--title", metavar="T", help="One line, as it stands in the queue."),
-    "action": click.option("--action", metavar="A", help="Exactly what the person is to do."),
-    "context": click.option("--context", metavar="C", help="What is needed to begin, without searching."),
-    "unblocks": click.option("--unblocks", metavar="U", help="What goes on when it is answered."),
+    "title": click.option("--title", metavar="T", help="One line, as it stands in the queue; 160 characters."),
+    "action": click.option("--action", metavar="A", help="Exactly what the person is to do; 1,500 characters."),
+    "context": click.option("--context", metavar="C", help="What is needed to begin, without searching; 3,000 characters."),
+    "unblocks": click.option("--unblocks", metavar="U", help="What goes on when it is answered; 800 characters."),
     "artifacts": click.option(
         "--artifact",
         "artifacts",
         metavar="LABEL=URI",
         multiple=True,
-        help="What to look at: https://…, tocsin:…, or /a/file on this machine. Repeatable.",
+        help="What to look at: https://…, tocsin:…, or /a/file on this machine. 12 at most.",
     ),
-    "minutes": click.option("--minutes", type=int, metavar="N", help="How long the person will need, about."),
+    "minutes": click.option(
+        "--minutes", type=click.IntRange(1, 240), metavar="N", help="How long the person will need, about: 1 to 240."
+    ),
     "deadline": click.option("--deadline", metavar="ISO", help="Shown, and changes no order: 2026-12-01T09:00:00+01:00."),
-    "follows": click.option("--follows", type=int, metavar="ID", help="The item of the round before."),
+    "follows": click.option("--follows", type=click.IntRange(min=1), metavar="ID", help="The item of the round before."),
 }
 
 

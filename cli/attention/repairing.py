@@ -6,17 +6,13 @@ from typing import Any
 import click
 
 from ...contracts.attention import SCHEMA_VERSION, ReturnReroute, ReturnRetry
-from ...contracts.attention_answers import Refusal
 from ...contracts.attention_commands import RerouteReturn, RetryReturn
-from ...edges.attention.desk import load_request
-from ...pipeline.attention_requests import read_command
 from ..sending import sound
 from ..stored import store_option
 from ..words import json_option
-from .answers import tell
-from .carrying import carry_out, send
+from .carrying import carry_out, send_again
 from .deciding import reason_option, revision_option, shown_revision
-from .opening import Queue, item_argument, queue_at, queue_options
+from .opening import Queue, item_argument, queue_options
 
 generation_option = click.option(
     "--return-generation",
@@ -38,12 +34,7 @@ def retry_command(ctx: click.Context, command_id: str, store: Path | None, as_js
 
     `tocsin attention retry-command 8ba99410-c894-4632-aea6-b33a06a6b015`
     """
-    with queue_at(store) as queue:
-        data = load_request(queue.state, command_id)
-        request = read_command(data)
-        if isinstance(request, Refusal):
-            ctx.exit(tell(request, None, as_json=as_json))
-        ctx.exit(send(queue, request.command, data, as_json=as_json))
+    ctx.exit(send_again(store, command_id, as_json=as_json))
 
 
 @click.command("retry-return")
@@ -89,7 +80,10 @@ def reroute_return(
     store: Path | None,
     as_json: bool,
 ) -> None:
-    """Send an answer to another source of the same work, if it has not begun to be delivered, or has failed."""
+    """Send an answer to another source of the same work, if it has not begun to be delivered, or has failed.
+
+    `tocsin attention doctor` lists the answers that do not get through, each with this command in full.
+    """
 
     def build(queue: Queue, command_id: str) -> RerouteReturn:
         seen = {**_seen(queue, item_id, revision), "source_id": sound(source_id), "reason": sound(reason)}

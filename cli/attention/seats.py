@@ -1,6 +1,7 @@
 """``tocsin attention bind``, ``summon``, ``amend`` and ``withdraw``: an agent's side, which shows its source and no more."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -9,9 +10,9 @@ import click
 import msgspec
 
 from ...contracts.attention import SCHEMA_VERSION, Amendment, Because, OfItem, Packet, ReturnMode
-from ...contracts.attention_answers import Refusal
+from ...contracts.attention_answers import Receipt, Refusal
 from ...contracts.attention_commands import Amend, Command, Summon, Withdraw, action_of
-from ...contracts.errors import BadInput, NotFound, NotRunning, TimeLimit
+from ...contracts.errors import BadInput, NotRunning, TimeLimit, UnknownItem
 from ...edges.attention import names
 from ...edges.attention.desk import ByHand, Dispatch, Evidence, Live, default_source_file
 from ...edges.attention.evidence import edge_name
@@ -19,10 +20,12 @@ from ...pipeline.attention_requests import read_command, request_of
 from ..sending import sound
 from ..words import complain
 from .answers import switched_on, tell
-from .carrying import carry_out, may_be_sent_again
+from .carrying import carry_out, may_be_sent_again, refused_off
 from .deciding import reason_option, shown_revision
+from .faults import Invalid, in_options, in_words, missing
 from .opening import Queue, item_argument, queue_at, queue_options
 from .packets import amendment_options, content, fields_of, packet_options
+from .stopping import not_in_silence
 
 P = TypeVar("P", bound=msgspec.Struct)
 
@@ -75,20 +78,48 @@ def bind(
     """Enrol a piece of work, once. Who asks is verified and never guessed.
 
     Inside `tocsin run`: `tocsin attention bind --project film --work batch-7 --return pinned-session`. For a session that runs
-    elsewhere: --actor and --session. By the person's word: --operator --actor.
+    elsewhere, by the person: `… --actor dev --session ID --out film.json`. By the person's word alone: `… --return
+    actor-context --operator --actor dev --out film.json`. Then `summon … --source-file film.json`.
     """
     evidence = _evidence(actor, session, operator=operator)
     with queue_at(store, human) as queue:
-        place = out or default_source_file(queue.state, os.environ, project, work)
+        if off := _not_begun_and_off(queue):
+            ctx.exit(tell(off, None, as_json=as_json))
+        place = out or _place_of_session(queue, project, work, "--out film.json")
         try:
-            bound = queue.desk.bind(sound(project), sound(work), mode=MODES[mode], out=place, evidence=evidence)
+            with not_in_silence(_BOUND_PERHAPS):
+                bound = queue.desk.bind(sound(project), sound(work), mode=MODES[mode], out=place, evidence=evidence)
         except TimeLimit as error:  # for who asks, that is the same as nobody there: to be tried again
             raise NotRunning(str(error)) from error
-        answer = switched_on(bound, queue.origin)
+        answer = _as_options(switched_on(bound, queue.origin))
         code = tell(answer, None, as_json=as_json)
         if code == 0:
             complain(f"its secret is in {place}, for you alone")
     ctx.exit(code)
+
+
+_BOUND_PERHAPS: Final = "whether it is bound is not known: bind the same again, it is never bound twice"
+
+
+def _not_begun_and_off(queue: Queue) -> Refusal | None:
+    """That the queue is off, where no database is that could hold an earlier answer: nothing is made to say it."""
+    return None if queue.path.exists() else refused_off(queue)
+
+
+def _place_of_session(queue: Queue, project: str, work: str, otherwise: str) -> Path:
+    """Where this session keeps the handle of that work. Raises ``BadInput`` with the option that names a file elsewhere."""
+    if not os.environ.get("TOCSIN_SESSION"):
+        raise BadInput(f"this is no session of `tocsin run`, so name the file of the source's secret, as in {otherwise}")
+    return default_source_file(queue.state, os.environ, project, work)
+
+
+def _as_options(answer: Receipt | Refusal) -> Receipt | Refusal:
+    """The same; a refusal in the words of the options."""
+    if not isinstance(answer, Refusal):
+        return answer
+    said = in_options(answer)
+    words = re.sub(r"\b(pinned_session|actor_context)\b", lambda found: f"--return {found[0].replace('_', '-')}", said.message)
+    return msgspec.structs.replace(said, message=words.replace(" or none,", " or --return none,"))
 
 
 def _evidence(actor: str | None, session: str | None, *, operator: bool) -> Evidence:
@@ -122,7 +153,7 @@ def summon(
         fields = fields_of(given) if isinstance(given, bytes) else given
         if isinstance(given, bytes) and "action" in fields:
             return given
-        payload = _payload({"human_id": queue.human, **fields}, Packet)
+        payload = _payload({"human_id": queue.human, **fields}, Packet, from_file=isinstance(given, bytes))
         return Summon(schema_version=SCHEMA_VERSION, command_id=command_id, payload=payload)
 
     ctx.exit(_ask(store, human, "summon", build, source_file, as_json=as_json))
@@ -155,7 +186,7 @@ def amend(
     def build(queue: Queue, command_id: str) -> Amend:
         expected = revision or (shown_revision(queue, item_id) if operator and item_id else None)
         fields = fields_of(given) if isinstance(given, bytes) else given
-        payload = _payload({**_meant(item_id, expected), **fields}, Amendment)
+        payload = _payload({**_meant(item_id, expected), **fields}, Amendment, from_file=isinstance(given, bytes))
         return Amend(schema_version=SCHEMA_VERSION, command_id=command_id, payload=payload)
 
     def of_seat(queue: Queue, command_id: str) -> Amend | bytes:
@@ -199,15 +230,26 @@ def _meant(item_id: int | None, revision: int | None) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-def _payload(fields: dict[str, Any], kind: type[P]) -> P:
-    """The fields as what they are to be. Raises ``BadInput`` with what is missing or wrong."""
-    missing = [name for name in ("item_id", "expected_revision") if name in kind.__struct_fields__ and name not in fields]
-    if missing:
-        raise BadInput("say which item is meant, and with --expected-revision N which revision of it you have read")
+def _payload(fields: dict[str, Any], kind: type[P], *, from_file: bool = False) -> P:
+    """The fields as what they are to be. Raises ``BadInput`` with all that is missing, or with what is wrong."""
+    needed = [field.name for field in msgspec.structs.fields(kind) if field.required]
+    if absent := missing(needed, fields):
+        raise BadInput(_how_to_say(absent, from_file=from_file))
     try:
         return msgspec.convert(fields, kind)
     except msgspec.ValidationError as error:
-        raise BadInput(f"the packet can't be taken: {error}") from error
+        raise Invalid(f"the packet can't be taken: {in_words(str(error), from_file=from_file)}") from error
+
+
+def _how_to_say(absent: list[str], *, from_file: bool) -> str:
+    options = ", ".join(absent)
+    if from_file:
+        return f"the file lacks what these options say: {options}; `tocsin attention summon --help` has them"
+    if "--expected-revision" in absent:
+        return (
+            f"say {options}: which item is meant, and which revision of it you have read (`tocsin attention show ID` says it)"
+        )
+    return f"say {options} as well, or the whole packet with --file FILE"
 
 
 def _ask(
@@ -221,10 +263,12 @@ def _ask(
 ) -> int:
     """Send a seat's command, with what its source file shows, and tell the answer; the exit code."""
     with queue_at(store, human) as queue:
+        if off := _not_begun_and_off(queue):
+            return tell(off, None, as_json=as_json)
         built = build(queue, names.uuid(queue.clock))
         request = read_command(built) if isinstance(built, bytes) else request_of(built)
         if isinstance(request, Refusal):
-            return tell(request, None, as_json=as_json)
+            return tell(request if isinstance(built, bytes) else in_options(request), None, as_json=as_json)
         if action_of(request.command) != action:
             raise BadInput(f"that is the command {action_of(request.command)!r}; this takes {action!r}")
         with may_be_sent_again(as_json=as_json):
@@ -239,7 +283,7 @@ def _own_file(queue: Queue, command: Command) -> Path:
     if isinstance(payload, OfItem):
         shown = queue.desk.item(payload.item_id)
         if shown is None:
-            raise NotFound(f"there is no item {payload.item_id}")
+            raise UnknownItem(f"there is no item {payload.item_id}")
         payload = shown.item.packet
     assert isinstance(payload, Packet)  # a seat's command has a packet, or is about one
-    return default_source_file(queue.state, os.environ, payload.project_id, payload.work_id)
+    return _place_of_session(queue, payload.project_id, payload.work_id, "--source-file film.json: what `bind` wrote")

@@ -3,15 +3,18 @@
 import os
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 import click
+from msgspec.structs import replace
 
 from ...contracts.base import Record
 from ...contracts.errors import BadInput
 from ..words import json_option, print_json, say, table
+from .answers import nothing
 
 NAME: Final = "tocsin-attention"
 FILE: Final = f"{NAME}/SKILL.md"
@@ -53,6 +56,8 @@ class Place(Record, frozen=True, kw_only=True):
     """Where the skill is, or would be."""
 
     agent: str
+    scope: str
+    """``user`` or ``project``."""
     file: str
     state: str
     """``installed``, ``missing``, ``outdated`` (ours, of another version), or ``another`` (not ours)."""
@@ -60,7 +65,7 @@ class Place(Record, frozen=True, kw_only=True):
 
 @click.group()
 def skill() -> None:
-    """Tell agents how to ask: install the skill, or show where it is."""
+    """Tell agents how to ask: install the skill, show where it is, or take it away."""
 
 
 @skill.command()
@@ -92,7 +97,27 @@ def show(as_json: bool) -> None:
     if as_json:
         print_json({"skills": found})
     else:
-        say(table(("AGENT", "SKILL", "FILE"), [(place.agent, place.state, place.file) for place in found]))
+        rows = [(place.agent, _SCOPES[place.scope], place.state, place.file) for place in found]
+        say(table(("AGENT", "FOR", "SKILL", "FILE"), rows))
+
+
+@skill.command()
+@click.argument("agent", type=click.Choice(list(READERS)), required=False)
+@click.option("--project", "in_project", is_flag=True, help="That of this directory's project, not yours.")
+@json_option
+def uninstall(agent: str | None, in_project: bool, as_json: bool) -> None:
+    """Take the skill away from where AGENT reads it; without AGENT, from every agent. What is not ours is left."""
+    chosen = [READERS[agent]] if agent else list(READERS.values())
+    places = [_place(reader, in_project=in_project) for reader in chosen]
+    if agent and places[0].state == "another":
+        raise BadInput(f"{places[0].file} is not ours: it was left as it is")
+    removed = _removed([place for place in places if place.state in ("installed", "outdated")])
+    if as_json:
+        print_json({"skills": removed})
+    elif removed:
+        say("\n".join(f"the skill is gone from {place.file}" for place in removed))
+    else:
+        nothing("skill of ours is there")
 
 
 def text() -> str:
@@ -127,7 +152,10 @@ def _file(reader: Reader, *, in_project: bool) -> Path:
 
 def _place(reader: Reader, *, in_project: bool) -> Place:
     path = _file(reader, in_project=in_project)
-    return Place(agent=reader.name, file=str(path), state=_state(path))
+    return Place(agent=reader.name, scope="project" if in_project else "user", file=str(path), state=_state(path))
+
+
+_SCOPES: Final = {"user": "you", "project": "this project"}
 
 
 def _state(path: Path) -> str:
@@ -148,7 +176,20 @@ def _installed(reader: Reader, *, in_project: bool) -> Place:
         raise BadInput(f"{place.file} is there and not ours: it was left as it is")
     if place.state != "installed":
         _write(Path(place.file))
-    return Place(agent=place.agent, file=place.file, state="installed")
+    return replace(place, state="installed")
+
+
+def _removed(places: list[Place]) -> list[Place]:
+    """The files go, and the folder that was made for each; agents that share one lose it together."""
+    for place in places:
+        path = Path(place.file)
+        try:
+            path.unlink(missing_ok=True)
+            with suppress(OSError):  # something of somebody else's is in it, or it went with another agent's
+                path.parent.rmdir()
+        except OSError as error:
+            raise BadInput(f"{path} can't be removed: {error.strerror}") from error
+    return [replace(place, state="missing") for place in places]
 
 
 def _write(path: Path) -> None:

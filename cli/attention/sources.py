@@ -8,13 +8,14 @@ import msgspec
 from ...contracts.attention import SCHEMA_VERSION, Revocation
 from ...contracts.attention_commands import SourceRevoke
 from ...contracts.attention_items import PAGE, PAGE_MOST, Source
-from ...contracts.errors import NotFound
+from ...contracts.errors import UnknownSource
 from ..sending import sound
 from ..stored import store_option
 from ..words import json_option, print_json, say, spoken, table
 from .answers import nothing, page_note
 from .carrying import carry_out
 from .deciding import reason_option
+from .looking import paged
 from .moments import locally
 from .opening import Queue, must_be_there, queue_at
 
@@ -30,18 +31,20 @@ def source() -> None:
 @store_option
 @json_option
 def list_(after: str, limit: int, store: Path | None, as_json: bool) -> None:
-    """List every source, also the revoked."""
+    """List every source, also the revoked, and whether an answer could go to it now, in the words of `doctor`."""
     must_be_there(store)
     with queue_at(store) as queue:
         page = queue.desk.sources(after=sound(after), limit=limit)
+        obstacles = queue.desk.obstacles(page.sources) if page.sources else {}
     if as_json:
-        print_json(page)
+        print_json({**msgspec.to_builtins(page), "obstacles": obstacles})
         return
     if page.sources:
-        say(table(("SOURCE", "ACTOR", "PROJECT", "WORK", "RETURN", "STATE"), [_cells(one) for one in page.sources]))
+        rows = [_cells(one, obstacles[one.source_id]) for one in page.sources]
+        say(table(("SOURCE", "ACTOR", "PROJECT", "WORK", "RETURN", "STATE"), rows))
     else:
         nothing("sources")
-    page_note(page.after, "tocsin attention source list")
+    page_note(page.after, "tocsin attention source list", *paged(limit, store))
 
 
 @source.command()
@@ -54,7 +57,7 @@ def show(source_id: str, store: Path | None, as_json: bool) -> None:
     with queue_at(store) as queue:
         found = queue.desk.source(sound(source_id))
     if found is None:
-        raise NotFound(f"there is no source {source_id}")
+        raise UnknownSource(f"there is no source {source_id}")
     if as_json:
         print_json({"source": found})
     else:
@@ -77,8 +80,8 @@ def revoke(ctx: click.Context, source_id: str, reason: str, store: Path | None, 
     ctx.exit(carry_out(store, None, build, as_json=as_json))
 
 
-def _cells(one: Source) -> tuple[str, ...]:
-    state = f"revoked {locally(one.revoked_at)}" if one.revoked_at else "valid"
+def _cells(one: Source, obstacle: str) -> tuple[str, ...]:
+    state = f"revoked {locally(one.revoked_at)}" if one.revoked_at else spoken(obstacle) or "good"
     return one.source_id, one.actor, one.project_id, one.work_id, one.return_mode, state
 
 

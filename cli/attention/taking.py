@@ -10,7 +10,9 @@ from ...contracts.attention import SCHEMA_VERSION, Addition, Taking
 from ...contracts.attention_commands import Add, Next, Start
 from ...contracts.errors import BadInput
 from ...edges.attention.evidence import edge_name
+from ...pipeline.inert import inert
 from .carrying import carry_out
+from .faults import Invalid, in_words
 from .opening import Queue, item_argument, queue_options
 from .packets import content, fields_of, packet_options
 
@@ -75,12 +77,15 @@ def _addition(queue: Queue, options: dict[str, Any], command_id: str) -> Additio
     try:
         return msgspec.convert({"human_id": queue.human, **fields}, Addition)
     except msgspec.ValidationError as error:
-        raise BadInput(f"the packet can't be taken: {error}") from error
+        raise Invalid(f"the packet can't be taken: {in_words(str(error), from_file=isinstance(given, bytes))}") from error
 
 
 def _by_hand(fields: dict[str, Any], command_id: str) -> dict[str, Any]:
     missing = [f"--{name}" for name, field in (("project", "project_id"), ("title", "title")) if field not in fields]
     if missing:
         raise BadInput(f"{' and '.join(missing)} must be said, or the whole packet with --file")
-    own = {"work_id": fields["title"].strip(), "requested_action": fields["title"], "intervention_key": f"by-hand-{command_id}"}
+    # A key says that it is the same round though its words change, so the work may not hang on these.
+    named = fields.get("intervention_key", fields["title"])
+    work = " ".join(inert(named).split())  # a work's name is one line, whatever a title is
+    own = {"work_id": work or named, "requested_action": fields["title"], "intervention_key": f"by-hand-{command_id}"}
     return {**BY_HAND, **own, **fields}

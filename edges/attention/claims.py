@@ -12,12 +12,12 @@ class Dispatch(Record, frozen=True, kw_only=True):
 
 
 class Live(Record, frozen=True, kw_only=True):
-    """A session that runs, named exactly. The names select it, and prove nothing: its own socket does."""
+    """A session that runs, named exactly. The names select it, and prove nothing: its token does, or the person's key."""
 
     actor: str
     session: str
     environ: Mapping[str, str] = {}
-    """Where its socket is found."""
+    """Where its socket is found, and its token."""
 
 
 class ByHand(Record, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """Attention desk: the person's queue for programs and people: commands, questions, enrolment; beside a line or alone."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -11,11 +11,11 @@ from ...actors.carrying import carry_out
 from ...actors.publisher import Publisher
 from ...actors.tables import Direct, Tables
 from ...contracts.attention import Binding, ReturnMode
-from ...contracts.attention_answers import Receipt, Refusal
+from ...contracts.attention_answers import Code, Receipt, Refusal, Result
 from ...contracts.attention_commands import Command, RerouteReturn, RetryReturn
 from ...contracts.attention_facts import Nobody, Operator, Policy, Principal, Request, Seat
-from ...contracts.attention_items import PAGE, Return, Source, State
-from ...contracts.attention_pages import Counts, HistoryPage, ItemPage, Shown, SourcePage
+from ...contracts.attention_items import PAGE, Item, Return, Source, State
+from ...contracts.attention_pages import Counts, HistoryPage, ItemPage, Shown, SourcePage, Stuck
 from ...contracts.attention_time import iso
 from ...contracts.base import Instant
 from ...contracts.errors import TocsinError
@@ -81,6 +81,17 @@ def _sound(path: Path, clock: Clock, warn: Callable[[str], None]) -> Store:
     return store
 
 
+class _NoWay(TocsinError):
+    """An answer was to be sent again by a way that is closed; what was begun is taken back."""
+
+    code = "no_route"
+    fault = "recipient"
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
 class AttentionDesk:
     """Every command and question about one person's queue."""
 
@@ -118,7 +129,10 @@ class AttentionDesk:
             return replace(request, as_of=iso(self._clock.now()))
         if isinstance(request.command, RetryReturn | RerouteReturn):
             self.catch_up()
-        answer = self._tables.change(lambda tx: self._carry_out(tx, request, principal))
+        try:
+            answer = self._tables.change(lambda tx: self._carry_out(tx, request, principal))
+        except _NoWay as stuck:
+            return replace(stuck.refusal, command_id=request.command.command_id, as_of=iso(self._clock.now()))
         self.has_acted = self.has_acted or isinstance(answer, Receipt)
         if isinstance(answer, Receipt) and answer.return_effect is not None:
             self._pass(self._publisher.send)
@@ -126,7 +140,22 @@ class AttentionDesk:
 
     def _carry_out(self, tx: Transaction, request: Request, principal: Principal) -> Receipt | Refusal:
         now, broker = self._clock.now(), self._broker
-        return carry_out(tx, request, principal=principal, policy=self.policy, broker_uuid=broker, now=now)
+        answer = carry_out(tx, request, principal=principal, policy=self.policy, broker_uuid=broker, now=now)
+        if isinstance(answer, Receipt) and answer.result is Result.RETURN_RETRIED and not answer.replayed:
+            self._must_have_a_way(tx, answer)
+        return answer
+
+    def _must_have_a_way(self, tx: Transaction, answer: Receipt) -> None:
+        """The same way again is no use while it is as closed as before. Raises ``_NoWay``: then nothing was changed."""
+        from . import ways
+
+        shown = attention_reads.item(tx, answer.item_id or 0, self._clock.now())
+        if shown is not None and (words := ways.closed(tx, shown.item, is_alive(self._clock.now))):
+            raise _NoWay(
+                Refusal(
+                    code=Code.NO_ROUTE, message=words, action=answer.action, item_id=answer.item_id, revision=answer.revision
+                )
+            )
 
     def catch_up(self) -> None:
         """Send what is due and note what became of answers that were sent: what a running line does every second."""
@@ -169,7 +198,7 @@ class AttentionDesk:
         return keys.operator(self._tables, self.state, self._clock)
 
     def seat(self, source_file: Path) -> Seat | Nobody:
-        """Who shows the handle in this file. Raises ``NotYours`` if others could have read it, ``NotFound``, ``BadInput``."""
+        """Who shows this file's handle. Raises ``UnknownSource``, ``BadInput``, ``NotYours`` if others could have read it."""
         handle = handles.read(source_file)
         return self._tables.query(lambda view: handles.seat(view, handle))
 
@@ -191,8 +220,18 @@ class AttentionDesk:
         )
 
     def item(self, item_id: int) -> Shown | None:
-        """One item whole; none if there is none."""
-        return self._ask(lambda view, now: attention_reads.item(view, item_id, now), None)
+        """One item whole, and how the way of its answer is; none if there is none."""
+        return self._ask(lambda view, now: self._with_way(view, attention_reads.item(view, item_id, now)), None)
+
+    def _with_way(self, view: View, shown: Shown | None) -> Shown | None:
+        from . import ways  # only an item whose answer goes somewhere needs to know
+
+        return shown and ways.looked_at(view, shown, is_alive(self._clock.now))
+
+    def active(self, human_id: str | None = None) -> Item | None:
+        """What this person has."""
+        human = human_id or self.policy.human_id
+        return self._ask(lambda view, now: attention_reads.active(view, human), None)
 
     def history(self, item_id: int, *, after: int = 0, limit: int = PAGE) -> HistoryPage:
         """What happened to an item, oldest first."""
@@ -210,6 +249,14 @@ class AttentionDesk:
         human = human_id or self.policy.human_id
         return self._ask(lambda view, now: attention_reads.counts(view, human, now), unused.nothing(human, self._clock.now()))
 
+    def held_up(self, human_id: str | None = None) -> tuple[Stuck, ...]:
+        """Answers that are on their way to a session that does not run now, a hundred at most."""
+        from . import ways
+
+        human, alive = human_id or self.policy.human_id, is_alive(self._clock.now)
+        nothing: tuple[Stuck, ...] = ()
+        return self._ask(lambda view, now: ways.held_up(view, human, alive), nothing)
+
     def sources(self, *, after: str = "", limit: int = PAGE) -> SourcePage:
         """Sources by their ids, also the revoked."""
         empty = SourcePage(as_of=self._now(), sources=(), after=None)
@@ -219,15 +266,23 @@ class AttentionDesk:
         """One source; none if there is none."""
         return self._ask(lambda view, now: attention_sources.source(view, source_id), None)
 
+    def obstacles(self, sources: Sequence[Source]) -> dict[str, str]:
+        """By its id, why an answer could not go to a source now; empty where it could. In the words of ``doctor``."""
+        from . import health
+
+        alive = is_alive(self._clock.now)
+        return self._tables.query(lambda view: health.obstacles(view, sources, alive))
+
     def returns(self, item_id: int) -> list[Return]:
         """All generations of an item's answer, the first one first."""
         return self._ask(lambda view, now: attention_returns.of_item(view, item_id), [])
 
-    def doctor(self) -> "Health":
+    def doctor(self, human_id: str | None = None) -> "Health":
         """How everything stands that the queue depends on. It tells no secret."""
         from . import health
 
-        return health.examine(self._tables, self.state, self.policy, self._clock.now(), is_alive(self._clock.now))
+        human, now = human_id or self.policy.human_id, self._clock.now()
+        return health.examine(self._tables, self.state, self.policy, human, now, is_alive(self._clock.now))
 
     def _ask(self, call: Callable[[View, Instant], T], otherwise: T) -> T:
         """The answer; ``otherwise`` where the queue was never used."""

@@ -19,8 +19,8 @@ from ...store import attention_reads, attention_sources
 from ...store.attention_schema import broker_of, prepare
 from ...store.engine import Transaction, View
 from . import handles, names
-from .claims import ByHand, Evidence, claimed_actor
-from .evidence import Seen, edge_name, registered, verify
+from .claims import ByHand, Evidence, Live, claimed_actor
+from .evidence import Seen, edge_name, impersonated, registered, token_in, verify
 
 
 def bind(
@@ -35,15 +35,18 @@ def bind(
 ) -> Receipt | Refusal:
     """Enrol the work, with the handle in ``out``. The same again, with the same file, is the same source.
 
-    ``operator`` proves the person, and is asked only for what they vouch for themselves.
+    ``operator`` proves the person, and is asked only for what they vouch for themselves: what they name, and a session that
+    shows no token.
     """
-    person = operator() if isinstance(evidence, ByHand) else None
-    answer = _begun(tables, out, work, evidence) or _unfit(work, policy) or verify(evidence)
+    refused = impersonated(evidence) or (None if out.exists() else _unfit(work, policy))
+    person = None if refused else _person(evidence, operator)
+    answer = refused or _begun(tables, out, work, evidence) or _unfit(work, policy) or verify(evidence)
     if isinstance(answer, Refusal):
         return replace(answer, action="source_bind", as_of=iso(clock.now()))
     if isinstance(answer, Receipt):
         return answer
     provider = tables.query(lambda view: registered(view, answer)).provider
+    _set_aside(tables, out)
     handle, is_new = _kept(tables, clock, out)
     enrolment = _enrolment(answer, handle, provider)
     request = _request(handle.command_id, work)
@@ -53,7 +56,7 @@ def bind(
         return carry_out(
             tx,
             request,
-            principal=person or Edge(edge_id=enrolment.edge),
+            principal=person if person and isinstance(evidence, ByHand) else Edge(edge_id=enrolment.edge),
             policy=policy,
             broker_uuid=handle.broker_uuid,
             now=clock.now(),
@@ -66,8 +69,17 @@ def bind(
     return done
 
 
+def _person(evidence: Evidence, operator: Callable[[], Operator]) -> Operator | None:
+    """The person, where it takes their word."""
+    needed = isinstance(evidence, ByHand) or (isinstance(evidence, Live) and not token_in(evidence))
+    return operator() if needed else None
+
+
 def _begun(tables: Tables, out: Path, work: Binding, evidence: Evidence) -> Receipt | Refusal | None:
-    """What the enrolment with this file came to, if it was carried out: also when nobody could prove it any more."""
+    """What the enrolment with this file came to, if it was carried out: also when nobody could prove it any more.
+
+    A source that was revoked counts as never begun: the work is bound again, under a new id.
+    """
     if not out.exists():
         return None
     handle = handles.read(out)
@@ -78,13 +90,41 @@ def _begun(tables: Tables, out: Path, work: Binding, evidence: Evidence) -> Rece
         source = attention_sources.source(view, handle.source_id)
         if source is None:
             return None
-        if (source.project_id, source.work_id, source.return_mode) != (work.project_id, work.work_id, work.return_mode):
-            return Refusal(code=Code.COMMAND_ID_CONFLICT, message=f"{out} is the handle of other work: name another file")
-        if claimed_actor(evidence) != source.actor:
-            return Refusal(code=Code.COMMAND_ID_CONFLICT, message=f"{out} is {source.actor}'s handle: name another file")
-        return _receipt(view, handle, source)
+        if other := _other(out, source, work, evidence):
+            return Refusal(code=Code.COMMAND_ID_CONFLICT, message=other)
+        return None if source.revoked_at else _receipt(view, handle, source)
 
     return tables.query(ask)
+
+
+def _other(out: Path, source: Source, work: Binding, evidence: Evidence) -> str:
+    """Why the file's source is not what is asked for now; empty if it is."""
+    if (source.project_id, source.work_id) != (work.project_id, work.work_id):
+        return f"{out} is the handle of other work: name another file"
+    if claimed_actor(evidence) != source.actor:
+        return f"{out} is {source.actor}'s handle: name another file"
+    if source.return_mode != work.return_mode and not source.revoked_at:
+        mode = source.return_mode.replace("_", "-")
+        return (
+            f"this work is bound already with --return {mode}, as {source.source_id}: the person may end that with "
+            f"`tocsin attention source revoke {source.source_id} --reason …`, or use another --work"
+        )
+    return ""
+
+
+def _set_aside(tables: Tables, out: Path) -> None:
+    """The handle of a source that was revoked makes room, and is kept: by it the source's receipts can still be asked for."""
+    if not out.exists():
+        return
+
+    def move(tx: Transaction) -> None:
+        # Within the lock of the database, so that nobody who binds at the same time moves what another has just written.
+        handle = handles.read(out) if out.exists() else None
+        source = attention_sources.source(tx, handle.source_id) if handle and broker_of(tx) == handle.broker_uuid else None
+        if source is not None and source.revoked_at:
+            out.rename(out.with_name(f"{out.name}.{source.source_id}.revoked"))
+
+    tables.change(move)
 
 
 def _receipt(view: View, handle: handles.Handle, source: Source) -> Receipt | None:

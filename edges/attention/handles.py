@@ -10,7 +10,7 @@ import msgspec
 
 from ...contracts.attention_facts import Nobody, Seat
 from ...contracts.base import Record
-from ...contracts.errors import BadInput, NotFound
+from ...contracts.errors import BadInput, UnknownSource
 from ...store import attention_sources
 from ...store.attention_schema import broker_of
 from ...store.engine import View
@@ -56,7 +56,7 @@ def read(path: Path) -> Handle:
     """The handle in a file. Raises ``NotYours`` if others could have read or changed it, ``BadInput`` if it holds none."""
     data = read_own(path)
     if data is None:
-        raise NotFound(f"there is no source file {path}: bind the work first")
+        raise UnknownSource(f"there is no source file {path}: bind the work first")
     try:
         return msgspec.json.decode(data, type=Handle)
     except msgspec.MsgspecError as error:

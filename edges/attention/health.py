@@ -1,13 +1,15 @@
 """Health: what the queue depends on, for people who ask why nothing comes: versions, who is here, which ways back are open."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from ...actors.returns import NOT_RUNNING, runs, session_over
+from ...actors.returns import obstacle, runs
 from ...actors.tables import Alive, Tables
 from ...contracts.attention import SCHEMA_VERSION, ReturnMode
 from ...contracts.attention_facts import Policy
 from ...contracts.attention_items import PAGE_MOST, Phase, Source
+from ...contracts.attention_pages import Stuck
 from ...contracts.attention_time import iso
 from ...contracts.base import Instant, Record
 from ...contracts.recipients import Session
@@ -15,7 +17,7 @@ from ...contracts.wire import PROTOCOL
 from ...store import attention_reads, operators, recipients
 from ...store.attention_schema import VERSION, broker_of
 from ...store.engine import View, wal_bytes
-from . import keys
+from . import keys, ways
 from .evidence import edge_name
 
 RETURN_MODES: Final[tuple[ReturnMode, ...]] = ("pinned_session", "actor_context", "none")
@@ -67,11 +69,15 @@ class Health(Record, frozen=True, kw_only=True):
     """Those that are not revoked, a hundred at most."""
     more_sources: bool
     returns: dict[Phase, int]
+    stuck: tuple[Stuck, ...] = ()
+    """Answers that do not get through, a hundred at most."""
+    held_up: tuple[Stuck, ...] = ()
+    """Answers that are on their way to a session that does not run now, a hundred at most."""
     wal_bytes: int
 
 
-def examine(tables: Tables, state: Path, policy: Policy, now: Instant, alive: Alive) -> Health:
-    """Look at everything, in one snapshot."""
+def examine(tables: Tables, state: Path, policy: Policy, human_id: str, now: Instant, alive: Alive) -> Health:
+    """Look at everything, in one snapshot, at ``human_id``'s queue."""
     path = Path(tables.path)
 
     def see(view: View) -> Health:
@@ -82,7 +88,7 @@ def examine(tables: Tables, state: Path, policy: Policy, now: Instant, alive: Al
             as_of=iso(now),
             path=str(path),
             enabled=policy.enabled,
-            human_id=policy.human_id,
+            human_id=human_id,
             edge=edge_name(),
             broker_uuid=broker,
             operator_recorded=operators.key_hash(view) is not None,
@@ -90,11 +96,18 @@ def examine(tables: Tables, state: Path, policy: Policy, now: Instant, alive: Al
             here=_here(view, alive),
             sources=tuple(_bound(view, one, alive) for one in sources if one.revoked_at is None),
             more_sources=page is not None and page.after is not None,
-            returns={} if broker is None else attention_reads.counts(view, policy.human_id, now).returns,
+            returns={} if broker is None else attention_reads.counts(view, human_id, now).returns,
+            stuck=() if broker is None else attention_reads.stuck(view, human_id),
+            held_up=() if broker is None else ways.held_up(view, human_id, alive),
             wal_bytes=wal_bytes(path),
         )
 
     return tables.query(see)
+
+
+def obstacles(view: View, sources: Sequence[Source], alive: Alive) -> dict[str, str]:
+    """By its id, why an answer could not go to a source now; empty where it could."""
+    return {one.source_id: str(obstacle(view, one, alive)) for one in sources}
 
 
 def _here(view: View, alive: Alive) -> tuple[Here, ...]:
@@ -112,7 +125,7 @@ def _present(view: View, actor: str) -> Session | None:
 
 
 def _bound(view: View, source: Source, alive: Alive) -> Bound:
-    reason = _obstacle(view, source, alive)
+    reason = str(obstacle(view, source, alive))
     return Bound(
         source_id=source.source_id,
         actor=source.actor,
@@ -122,12 +135,3 @@ def _bound(view: View, source: Source, alive: Alive) -> Bound:
         valid=not reason,
         reason=reason,
     )
-
-
-def _obstacle(view: View, source: Source, alive: Alive) -> str:
-    if recipients.is_dead(view, source.actor):
-        return "recipient_archived"
-    if source.return_mode != "pinned_session":
-        return ""
-    over = session_over(view, source.actor, source.session_id or "")
-    return over or ("" if runs(view, source.actor, alive) else NOT_RUNNING)

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from ...contracts.attention_commands import Command
-from ...contracts.errors import BadInput, NotFound, SameId
+from ...contracts.errors import BadInput, SameId, UnknownCommand
 from .private_files import put_new, read_own
 
 REQUESTS: Final = "requests"
@@ -26,7 +26,7 @@ def save_request(state: Path, command: Command | bytes) -> Path:
     The same command again is harmless. Raises ``SameId`` if another one was kept under this id, ``BadInput`` if it has none.
     """
     data = command if isinstance(command, bytes) else msgspec.json.encode(command)
-    path = _place(state, _id_of(data))
+    path = place(state, _id_of(data))
     if not put_new(path, data) and read_own(path) != data:
         raise SameId(f"{path} holds another command with the same id: make a new id for a new command")
     _prune(path)
@@ -34,10 +34,10 @@ def save_request(state: Path, command: Command | bytes) -> Path:
 
 
 def load_request(state: Path, command_id: str) -> bytes:
-    """The command as it was kept. Raises ``NotFound`` if it was not, ``NotYours`` if others could have changed it."""
-    data = read_own(_place(state, command_id.lower()))
+    """The command as it was kept. Raises ``UnknownCommand`` if it was not, ``NotYours`` if others could have changed it."""
+    data = read_own(place(state, command_id.lower()))
     if data is None:
-        raise NotFound(f"no command {command_id} was kept in {state / REQUESTS}")
+        raise UnknownCommand(f"no command {command_id} was kept in {state / REQUESTS}")
     return data
 
 
@@ -49,7 +49,8 @@ def _id_of(data: bytes) -> str:
     return str(said.get("command_id", "")).lower() if isinstance(said, dict) else ""
 
 
-def _place(state: Path, command_id: str) -> Path:
+def place(state: Path, command_id: str) -> Path:
+    """The file of a command. Raises ``BadInput`` for what is no id."""
     if not _ID.fullmatch(command_id):
         raise BadInput(f"{command_id[:60]!r} is no command's id: it is a UUID")
     return state / REQUESTS / f"{command_id}.json"
@@ -60,6 +61,7 @@ def _prune(newest: Path) -> None:
     with suppress(OSError):  # another process tidies as well; and what can't be tidied is no reason not to go on
         kept = sorted(((path.stat().st_mtime, path) for path in newest.parent.glob("*.json")), reverse=True)
         oldest = newest.stat().st_mtime - KEPT_DAYS * _DAY
-        for place, (at, path) in enumerate(kept):
-            if path != newest and (place >= KEPT_MOST or at < oldest):
+        for nth, (at, path) in enumerate(kept):
+            if path != newest and (nth >= KEPT_MOST or at < oldest):
                 path.unlink()
+                path.with_suffix(".queue").unlink(missing_ok=True)  # where it was going

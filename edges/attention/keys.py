@@ -19,7 +19,7 @@ FILE: Final = "operator.key"
 SHORTEST: Final = 32
 """Characters of a key: a file with less was made by somebody else."""
 
-Key = Literal["yours", "none", "not_trusted", "another"]
+Key = Literal["yours", "none", "not_trusted", "damaged", "another"]
 
 
 def operator(tables: Tables, state: Path, clock: Clock, environ: Mapping[str, str] = os.environ) -> Operator:
@@ -47,6 +47,8 @@ def how_it_stands(view: View, state: Path) -> Key:
         return "not_trusted"
     if found is None:
         return "none"
+    if len(_text(found)) < SHORTEST:
+        return "damaged"
     known = operators.key_hash(view)
     return "yours" if known in (None, names.digest(_text(found))) else "another"
 

@@ -160,7 +160,8 @@ class Watch:
         unfinished = self.draft.unfinished
         if unfinished > 2 or (unfinished and time.monotonic() - self._keyed_at < _KEY_REST):
             return "a key is just being pressed"
-        return "" if reader.lines else self._editing(reader)
+        # Where an agent that owns the whole screen has its line, and whether that has a prompt, nobody knows.
+        return "" if reader.lines or self.modes.alternate else self._editing(reader)
 
     def _editing(self, reader: Reader) -> str:
         """What the screen says against a line that is empty as far as the keys can tell."""

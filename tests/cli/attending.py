@@ -66,7 +66,7 @@ def no(here, *arguments, **more):
     """The code and the reason of one that does not."""
     code, answer = told(here, *arguments, **more)
     assert code != 0, (arguments, answer)
-    return code, answer["code"] if "code" in answer else answer["error"]["code"]
+    return code, answer["error"]["code"]
 
 
 def lines(here, *arguments, **more):

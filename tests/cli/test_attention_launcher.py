@@ -108,6 +108,8 @@ def test_A32_another_tocsin_may_be_chosen(here) -> None:
     (here.place / "bin" / "tocsin").unlink()
     program(here.place / "path" / "tocsin", "echo by path")
     assert run(here, PATH=paths)[:2] == (0, b"by path\n")
+    (here.place / "bin" / "tocsin").mkdir()
+    assert run(here, PATH=paths)[:2] == (0, b"by path\n")
 
 
 def test_A32_a_missing_tocsin_is_said_in_words(here) -> None:

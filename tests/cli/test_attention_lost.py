@@ -12,18 +12,21 @@ from pathlib import Path
 import pytest
 
 from tocsin.contracts.attention_commands import Defer, Next, Resolve
+from tocsin.edges.opened import open_sound
+from tocsin.store import recipients
 
 _here = Path(__file__).parent
 _processes = runpy.run_path(str(_here / "processes.py"))
 world, python, until, argv = (_processes[name] for name in ("world", "python", "until", "argv"))
 _attending = runpy.run_path(str(_here / "attending.py"))
-did, no, told, lines, source, source_id, summoned, shown, standing, kept, locked, desk, person, state = (
+did, no, told, lines, source, source_id, summoned, shown, standing, kept, locked, desk, person, state, database = (
     _attending[name]
     for name in (
         *("did", "no", "told", "lines", "source", "source_id", "summoned", "shown", "standing", "kept", "locked", "desk"),
-        *("person", "state"),
+        *("person", "state", "database"),
     )
 )
+register, CLOCK = (_attending[name] for name in ("register", "CLOCK"))
 
 KILLED = """
 import os, signal, sys
@@ -74,14 +77,14 @@ MUTATIONS = {
     "next": (["next"], {3: "active"}),
     "pick": (["next", 4], {4: "active"}),
     "start": (["start", "--project", "p", "--title", "Mine"], {6: "active"}),
-    "resolve": (["resolve", "--response", "yes", "--expected-revision", 2], {2: "resolved"}),
-    "resolve-next": (["resolve", "--response", "yes", "--next", "--expected-revision", 2], {2: "resolved", 3: "active"}),
-    "defer": (["defer", "--until", "2h", "--reason", "r", "--expected-revision", 2], {2: "deferred"}),
+    "resolve": (["resolve", 2, "--response", "yes", "--expected-revision", 2], {2: "resolved"}),
+    "resolve-next": (["resolve", 2, "--response", "yes", "--next", "--expected-revision", 2], {2: "resolved", 3: "active"}),
+    "defer": (["defer", 2, "--until", "2h", "--reason", "r", "--expected-revision", 2], {2: "deferred"}),
     "defer-next": (
-        ["defer", "--until", "2h", "--reason", "r", "--next", "--expected-revision", 2],
+        ["defer", 2, "--until", "2h", "--reason", "r", "--next", "--expected-revision", 2],
         {2: "deferred", 3: "active"},
     ),
-    "cancel": (["cancel", "--reason", "r", "--expected-revision", 2], {2: "cancelled"}),
+    "cancel": (["cancel", 2, "--reason", "r", "--expected-revision", 2], {2: "cancelled"}),
     "cancel-waiting": (["cancel", 3, "--reason", "r", "--expected-revision", 1], {3: "cancelled"}),
     "requeue": (["requeue", 5, "--reason", "r", "--expected-revision", 2], {5: "queued"}),
     "amend": (["amend", 3, "--operator", "--title", "Other", "--expected-revision", 1], {}),
@@ -96,19 +99,30 @@ NEEDS_NOBODY_ACTIVE = ("next", "pick", "start")
 
 
 def a_queue(here, *, active):
-    """1 resolved, with its answer blocked, since its session is gone; 2 active (or deferred); 3 and 4 queued; 5 deferred.
+    """1 resolved, its answer blocked, since its recipient was archived then; 2 active (or deferred); 3, 4 queued; 5 deferred.
 
     The id of a source that the answer could go to instead.
     """
-    film, ops = source(here, mode="pinned_session", session="gone"), source(here, actor="ops")
+    film, ops = source(here), source(here, actor="ops")
     for key in ("one", "two", "three", "four", "five"):
         summoned(here, film, key=key)
     person(here, Next, human_id="human")
+    archive(here, "dev")
     person(here, Resolve, item_id=1, expected_revision=2, outcome="answered", response="to nobody", select_next=True)
+    register(here, "dev")
     person(here, Defer, item_id=5, expected_revision=1, reason="r", until=None)
     if not active:
         person(here, Defer, item_id=2, expected_revision=2, reason="r", until=None)
     return source_id(ops)
+
+
+def archive(here, actor):
+    store = open_sound(database(here), CLOCK, print)
+    try:
+        with store.write() as tx:
+            recipients.archive(tx, actor, CLOCK.now())
+    finally:
+        store.close()
 
 
 def events(here):
@@ -153,6 +167,7 @@ def test_A05_after_a_crash_the_claimed_item_is_still_the_persons(here) -> None:
     killed(here, "after", "next")
     again = did(here, "next")
     assert (again["result"], again["active"]["item_id"]) == ("already_active", 1)
+    lines(here, "next")
     killed(here, "after", "resolve", "--response", "yes", "--next")
     assert did(here, "next")["active"]["item_id"] == 2
 
@@ -160,12 +175,13 @@ def test_A05_after_a_crash_the_claimed_item_is_still_the_persons(here) -> None:
 def test_while_the_database_is_locked_the_id_is_told_and_no_failure(here) -> None:
     summoned(here, source(here))
     did(here, "next")
+    lines(here, "next")
     with locked(here):
         code, answer = told(here, "resolve", "--response", "yes")
         words = lines(here, "resolve", "--response", "other")
     error = answer["error"]
     assert (code, error["code"], error["retryable"], error["outcome"]) == (6, "store_busy", True, "unknown")
-    assert error["reconcile"] == f"tocsin attention retry-command {error['command_id']}"
+    assert error["reconcile"] == f"tocsin attention retry-command {error['command_id']} --store {database(here)}"
     assert json.loads(Path(error["request"]).read_bytes())["payload"]["response"] == "yes"
     assert words[:2] == (6, "")
     for text in (words[2], error["text"]):
@@ -173,7 +189,7 @@ def test_while_the_database_is_locked_the_id_is_told_and_no_failure(here) -> Non
         assert "fail" not in text
     request = json.loads(kept(here)[-1].read_bytes())
     assert f"whether it was carried out is not known. It is kept in {kept(here)[-1]}; " in words[2]
-    assert f"`tocsin attention retry-command {request['command_id']}`" in words[2]
+    assert f"`tocsin attention retry-command {request['command_id']} --store {database(here)}`" in words[2]
     assert did(here, "retry-command", error["command_id"])["result"] == "resolved"
     assert no(here, "retry-command", request["command_id"]) == (5, "stale_revision")
     assert shown(here, 1).response == "yes"
@@ -190,7 +206,7 @@ def test_a_signal_that_comes_before_the_answer_is_told_with_the_id(here, number)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (128 + number, b"")
     request = json.loads(kept(here)[-1].read_bytes())
-    assert f"`tocsin attention retry-command {request['command_id']}`" in err.decode()
+    assert f"`tocsin attention retry-command {request['command_id']} --store {database(here)}`" in err.decode()
     assert "Traceback" not in err.decode()
     assert did(here, "retry-command", request["command_id"])["result"] == "claimed"
 
@@ -225,24 +241,28 @@ def test_what_was_shown_and_could_not_be_noted_is_done_all_the_same(here) -> Non
     (state(here) / "attention").write_text("in the way")
     code, out, err = lines(here, "next")
     assert (code, out.split("\n")[0]) == (0, "ATN-1 · film · Review the parser")
-    assert "so the next command needs --expected-revision\n" in err
+    assert "so the next command needs the number and --expected-revision\n" in err
     assert no(here, "resolve", "--response", "x") == (2, "bad_input")
-    assert did(here, "resolve", "--response", "x", "--expected-revision", 2)["result"] == "resolved"
+    assert did(here, "resolve", 1, "--response", "x", "--expected-revision", 2)["result"] == "resolved"
 
 
 def test_what_is_sent_again_is_what_was_kept_to_the_letter(here) -> None:
     summoned(here, source(here))
     did(here, "next")
-    done = did(here, "resolve", "--response", "to the\tletter ✓\n")
-    (file,) = [path for path in kept(here) if done["command_id"] in path.name]
-    assert did(here, "retry-command", done["command_id"].upper())["replayed"] is True
-    changed = file.read_text().replace("letter", "LETTER")
-    file.write_text(changed)
-    assert no(here, "retry-command", done["command_id"]) == (5, "command_id_conflict")
+    lines(here, "next")
+    killed(here, "after", "resolve", "--response", "to the\tletter ✓\n")
+    (file,) = kept(here)
+    lost, content = file.stem, file.read_text()
+    file.write_text(content.replace("letter", "LETTER"))
+    assert no(here, "retry-command", lost) == (5, "command_id_conflict")
     file.write_text("{}")
-    assert no(here, "retry-command", done["command_id"]) == (2, "invalid")
+    assert no(here, "retry-command", lost) == (2, "invalid")
+    file.write_text(content)
     file.chmod(0o666)
-    assert no(here, "retry-command", done["command_id"]) == (3, "not_yours")
+    assert no(here, "retry-command", lost) == (3, "not_yours")
+    file.chmod(0o600)
+    assert did(here, "retry-command", lost.upper())["replayed"] is True
+    assert shown(here, 1).response == "to the\tletter ✓\n"
 
 
 def test_A04_two_terminals_that_ask_at_once_have_one_item(here) -> None:
@@ -268,6 +288,7 @@ def test_an_answer_without_a_number_is_for_the_item_that_this_terminal_shows(her
         ["sh", "-c", script], env=here.environ, cwd=here.place, start_new_session=True, stdout=subprocess.PIPE
     )
     until((here.place / "one").exists, "the other terminal")
+    did(here, "show", 1)
     assert did(here, "resolve", "--response", "decided here", "--next")["active"]["item_id"] == 2
     (here.place / "go").touch()
     out, _ = other.communicate(timeout=60)

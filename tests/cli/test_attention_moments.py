@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.cli.attention.moments import locally, until
+from tocsin.cli.attention.moments import locally, shortly, until
 from tocsin.contracts.attention_time import instant, iso
 from tocsin.contracts.base import Instant
 from tocsin.contracts.errors import BadInput
@@ -45,6 +45,16 @@ def zone(monkeypatch):
         ("today 17:05", "2026-11-30T17:05:00.000Z"),
         ("2026-12-24T18:00:00Z", "2026-12-24T18:00:00.000Z"),
         ("2026-12-24T18:00:00.5+02:00", "2026-12-24T16:00:00.500Z"),
+        ("30s", "2026-11-30T12:00:30.000Z"),
+        ("13:15", "2026-11-30T13:15:00.000Z"),
+        ("9:00", "2026-12-01T09:00:00.000Z"),
+        ("at 9:00", "2026-12-01T09:00:00.000Z"),
+        ("monday", "2026-12-07T09:00:00.000Z"),
+        ("Monday 17:30", "2026-11-30T17:30:00.000Z"),
+        ("sunday at 8", "2026-12-06T08:00:00.000Z"),
+        ("2026-12-24", "2026-12-24T09:00:00.000Z"),
+        ("2026-12-24T18:00", "2026-12-24T18:00:00.000Z"),
+        ("2026-12-24 18:00:30", "2026-12-24T18:00:30.000Z"),
         ("indefinitely", None),
         ("Indefinitely ", None),
     ],
@@ -58,7 +68,12 @@ def test_days_and_times_are_those_of_this_place(zone) -> None:
     zone("Pacific/Auckland")  # 1 December, one in the morning
     assert until("tomorrow 9:00", NOON) == "2026-12-01T20:00:00.000Z"
     assert until("today 9:00", NOON) == "2026-11-30T20:00:00.000Z"
-    assert locally("2026-11-30T20:00:00.000Z") == "Tue 2026-12-01 09:00"
+    assert until("9:00", NOON) == "2026-11-30T20:00:00.000Z"
+    assert until("tuesday", NOON) == "2026-11-30T20:00:00.000Z"
+    assert until("2026-12-01T09:00:00", NOON) == "2026-11-30T20:00:00.000Z"
+    assert locally("2026-11-30T20:00:00.000Z") == "Tue 2026-12-01 09:00 NZDT"
+    assert shortly("2026-11-30T20:00:00.000Z", NOON) == "Tue 12-01 09:00 NZDT"
+    assert shortly("2027-11-30T20:00:00.000Z", NOON) == "2027-12-01 09:00 NZDT"
     zone("America/New_York")
     assert until("tomorrow", NOON) == "2026-12-01T14:00:00.000Z"
 
@@ -72,7 +87,7 @@ def test_a_time_stays_the_same_over_a_change_of_the_clocks(zone) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "someday", "today", "tomorrow 25:00", "tomorrow 9:60", "9:00", "2026-12-24", "2026-12-24T18:00:00", "-2h", "2y", "٣h"],
+    ["", "someday", "today", "tomorrow 25:00", "tomorrow 9:60", "25:00", "2026-13-24", "2026-02-30T18:00", "-2h", "٣h", "9"],
 )
 def test_what_says_no_moment_is_not_guessed(text) -> None:
     with pytest.raises(BadInput, match="says no moment"):

@@ -10,10 +10,11 @@ import pytest
 _processes = runpy.run_path(str(Path(__file__).parent / "processes.py"))
 world, argv = (_processes[name] for name in ("world", "argv"))
 _attending = runpy.run_path(str(Path(__file__).parent / "attending.py"))
-did, no, told, lines, source, source_id, summoned, shown, standing, packet, database, kept = (
+did, no, told, lines, source, source_id, summoned, shown, standing, packet, database, kept, locked = (
     _attending[name]
     for name in (
         *("did", "no", "told", "lines", "source", "source_id", "summoned", "shown", "standing", "packet", "database", "kept"),
+        "locked",
     )
 )
 
@@ -57,8 +58,13 @@ def test_A03_the_person_may_pick_and_the_order_of_the_others_stays(here) -> None
     assert (again["result"], again["active"]["item_id"]) == ("already_active", three)
     code, out, err = lines(here, "next", str(two))
     assert code == 0
-    assert out.startswith(f"ATN-{three} · film · Review the parser\n")
-    assert err == f"tocsin: ATN-{three} is active already: resolve, defer or cancel it for another\n"
+    note, brief, *_ = out.split("\n")
+    assert note == f"ATN-{two} was not taken: ATN-{three} is active, resolve, defer or cancel it first"
+    assert (brief, err) == (f"ATN-{three} · film · Review the parser", "")
+    assert no(here, "next", "99") == (4, "unknown_item")
+    for plain in (["next"], ["next", str(three)]):
+        code, out, err = lines(here, *plain)
+        assert (code, out.split("\n")[0], err) == (0, f"ATN-{three} · film · Review the parser", "")
 
 
 def test_A06_an_answer_and_the_next_item_are_one_step_and_asked_again_they_are_the_same(here) -> None:
@@ -79,8 +85,10 @@ def test_A07_an_answer_to_older_words_does_nothing_and_says_what_is_there_now(he
     film = source(here)
     one, two = (summoned(here, film, key=key) for key in "ab")
     did(here, "next")
+    lines(here, "next")
     did(here, "amend", one, "--expected-revision", 2, "--context", "Three files now.", "--source-file", film)
-    code, refusal = told(here, "resolve", "--response", "Go.", "--next")
+    code, answer = told(here, "resolve", "--response", "Go.", "--next")
+    refusal = answer["error"]
     assert (code, refusal["code"], refusal["item_id"], refusal["revision"]) == (5, "stale_revision", one, 3)
     assert standing(here) == {one: "active", two: "queued"}
     assert shown(here, one).returned is None
@@ -89,6 +97,8 @@ def test_A07_an_answer_to_older_words_does_nothing_and_says_what_is_there_now(he
     assert err == (
         f"tocsin: item {one} is at revision 3, not 2: read it again\n"
         f"tocsin: `tocsin attention show {one}` shows it as it is now\n"
+        "tocsin: since revision 2: amended\n"
+        "tocsin: context is now: Three files now.\n"
     )
     assert "Three files now." in lines(here, "show", one)[1]
     assert did(here, "resolve", "--response", "Go.", "--next")["active"]["item_id"] == two
@@ -100,7 +110,8 @@ def test_what_was_not_shown_is_not_decided_about(here) -> None:
     for command in (["defer", "--until", "2h", "--reason", "r"], ["cancel", "--reason", "r"]):
         code, out, err = lines(here, command[0], str(one), *command[1:])
         assert (code, out) == (2, "")
-        assert err == f"tocsin: you have not looked at ATN-{one}: `tocsin attention show {one}`, or say --expected-revision\n"
+        how = f"`tocsin attention show {one}` does, or say --expected-revision"
+        assert err == f"tocsin: this terminal has not shown ATN-{one} (as JSON or through a pipe does not count): {how}\n"
     did(here, "queue")
     assert no(here, "cancel", one, "--reason", "r") == (2, "bad_input")
     assert did(here, "cancel", one, "--reason", "r", "--expected-revision", 1)["result"] == "cancelled"
@@ -145,6 +156,7 @@ def test_A09_work_of_ones_own_needs_no_agent(here) -> None:
     assert no(here, "start", "--project", "site", "--title", "More") == (5, "another_active")
     done = did(here, "resolve", "--response", "drawn", "--next")
     assert (done["return_effect"], done["active"]["item_id"]) == (None, 1)
+    lines(here, "next")
     assert lines(here, "resolve", "--response", "written")[1] == "ATN-1 resolved; nobody waits for the answer\n"
     again = did(here, "add", "--project", "grants", "--title", "Write the abstract")
     assert (again["result"], again["item_id"]) == ("created", 3)
@@ -162,7 +174,7 @@ def test_a_packet_may_come_from_a_file_or_standard_input_and_its_answer_go_to_a_
     assert no(here, "add", "--file", here.place / "nothing.json") == (2, "bad_input")
     assert no(here, "add", "--file", "-", stdin="{") == (2, "bad_input")
     assert no(here, "add", "--file", "-", stdin="[]") == (2, "bad_input")
-    assert no(here, "add", "--file", "-", stdin=json.dumps(packet(surprise=1))) == (2, "bad_input")
+    assert no(here, "add", "--file", "-", stdin=json.dumps(packet(surprise=1))) == (2, "invalid")
     assert no(here, "add", "--file", "-", stdin=json.dumps(packet()) + " " * 65_536) == (2, "bad_input")
     assert no(here, "add", "--title", "no project") == (2, "bad_input")
 
@@ -172,11 +184,11 @@ def test_A10_an_empty_queue_is_said_and_nothing_is_made_up(here) -> None:
     assert (empty["result"], empty["active"], empty["deferred"], empty["next_deferred_at"]) == ("empty", None, 0, None)
     assert lines(here, "next") == (0, "nothing is queued\n", "")
     code, out, err = lines(here, "queue")
-    assert (code, out, err) == (0, "nothing is active; 0 queued, 0 deferred\n", "no items\n")
+    assert (code, out, err) == (0, "nothing is active; 0 queued, 0 deferred\n", "")
     did(here, "add", "--project", "p", "--title", "Later")
     did(here, "defer", 1, "--until", "2099-01-01T10:00:00+02:00", "--reason", "far away")
     code, out, _ = lines(here, "next", env={"TZ": "UTC"})
-    assert (code, out) == (0, "nothing is queued; 1 deferred, the next one due Thu 2099-01-01 08:00\n")
+    assert (code, out) == (0, "nothing is queued; 1 deferred, the next one due Thu 2099-01-01 08:00 UTC\n")
     did(here, "cancel", 1, "--reason", "r")
     did(here, "add", "--project", "p", "--title", "Some day")
     did(here, "defer", 2, "--until", "indefinitely", "--reason", "r")
@@ -219,7 +231,7 @@ def test_without_a_number_the_active_item_is_meant(here) -> None:
         ["defer", "--until", "2h", "--reason", "r"],
         ["cancel", "--reason", "r"],
     ):
-        assert no(here, *command) == (4, "not_found")
+        assert no(here, *command) == (4, "unknown_item")
     assert lines(here, "cancel", "--reason", "r") == (
         4,
         "",
@@ -248,7 +260,8 @@ def test_whose_queue_it_is_is_a_setting(here) -> None:
     did(here, "add", "--project", "p", "--title", "Mine")
     assert shown(here, 1).packet.human_id == "hakon"
     assert [one["item_id"] for one in did(here, "queue")["items"]] == [1]
-    assert did(here, "queue", "--human", "other")["items"] == []
+    for command in ("queue", "next", "doctor"):
+        assert no(here, command, "--human", "other") == (4, "unknown_human")
     assert did(here, "next", "--human", "hakon")["active"]["item_id"] == 1
     assert did(here, "doctor")["human_id"] == "hakon"
 
@@ -268,6 +281,8 @@ def test_a_person_corrects_what_was_asked(here) -> None:
     assert (done["result"], done["revision"]) == ("amended", 2)
     packet = shown(here, one).packet
     assert (packet.title, packet.artifacts, packet.estimate_minutes) == ("Better", (), None)
+    assert no(here, "amend", one, "--operator", "--title", "Better") == (5, "stale_revision")
+    did(here, "show", one)
     assert did(here, "amend", one, "--operator", "--title", "Better")["result"] == "unchanged"
     assert no(here, "amend", one, "--operator", "--clear", "minutes", "--minutes", 3) == (2, "bad_input")
     assert did(here, "cancel", one, "--reason", "r")["result"] == "cancelled"
@@ -278,7 +293,7 @@ def test_a_list_goes_on_where_it_says(here) -> None:
         did(here, "add", "--project", "p", "--title", title)
     code, out, err = lines(here, "queue", "--limit", 2)
     assert (code, [line.split()[0] for line in out.splitlines()]) == (0, ["ID", "ATN-1", "ATN-2", "nothing"])
-    assert err.startswith("tocsin: there is more: tocsin attention queue --after ")
+    assert err.startswith("tocsin: there is more: tocsin attention queue --limit 2 --after queued.")
     rest = lines(here, "queue", "--limit", 2, "--after", err.split()[-1])
     assert [line.split()[0] for line in rest[1].splitlines()] == ["ID", "ATN-3", "nothing"]
     assert rest[2] == ""
@@ -294,12 +309,15 @@ def test_a_list_goes_on_where_it_says(here) -> None:
 
 
 def test_a_request_is_kept_for_its_owner_alone_and_holds_no_secret(here) -> None:
-    done = did(here, "add", "--project", "p", "--title", "Mine")
+    did(here, "next")
+    with locked(here):
+        _, lost = told(here, "add", "--project", "p", "--title", "Mine")
     (file,) = kept(here)
-    assert file.name == f"{done['command_id']}.json"
+    assert file.name == f"{lost['error']['command_id']}.json"
     assert file.stat().st_mode & 0o777 == 0o600
     key = (here.place / "state" / "tocsin" / "operator.key").read_text().strip()
     assert len(key) > 20
     assert key not in file.read_text()
     said = json.loads(file.read_text())
-    assert (said["action"], said["command_id"], said["payload"]["title"]) == ("add", done["command_id"], "Mine")
+    assert (said["action"], said["command_id"], said["payload"]["title"]) == ("add", file.stem, "Mine")
+    assert file.with_suffix(".queue").stat().st_mode & 0o777 == 0o600

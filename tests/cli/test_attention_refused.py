@@ -53,20 +53,20 @@ def test_nothing_is_a_bad_answer(here) -> None:
         (["retry-return", "1", "--return-generation", "1", "--expected-revision", "1"], 5, "wrong_state"),
         (["retry-return", "3", "--return-generation", "1", "--expected-revision", "3"], 4, "no_return"),
         (["reroute-return", "3", "--return-generation", "1", "--source", "s", "--reason", "r"], 2, "bad_input"),
-        (["source", "show", "nobody"], 4, "not_found"),
+        (["source", "show", "nobody"], 4, "unknown_source"),
         (["source", "revoke", "nobody", "--reason", "r"], 4, "unknown_source"),
-        (["show", "99"], 4, "not_found"),
-        (["history", "99"], 4, "not_found"),
-        (["retry-command", "8ba99410-c894-4632-aea6-b33a06a6b015"], 4, "not_found"),
+        (["show", "99"], 4, "unknown_item"),
+        (["history", "99"], 4, "unknown_item"),
+        (["retry-command", "8ba99410-c894-4632-aea6-b33a06a6b015"], 4, "unknown_command"),
         (["retry-command", "../../etc/passwd"], 2, "bad_input"),
         (["queue", "--after", "made.up"], 2, "bad_input"),
         (["queue", "--limit", "101"], 2, "bad_input"),
         (["queue", "--store", "nothing.db"], 2, "bad_input"),
-        (["amend", "1", "--operator", "--expected-revision", "1"], 2, "bad_input"),
+        (["amend", "1", "--operator", "--expected-revision", "1"], 2, "invalid"),
         (["amend", "1", "--operator", "--title", "x"], 2, "bad_input"),
-        (["add", "--project", "Not A Slug", "--title", "x"], 2, "bad_input"),
+        (["add", "--project", "Not A Slug", "--title", "x"], 2, "invalid"),
         (["add", "--project", "p", "--title", "x", "--artifact", "no uri"], 2, "bad_input"),
-        (["add", "--project", "p", "--title", "x", "--artifact", "l=javascript:alert(1)"], 2, "bad_input"),
+        (["add", "--project", "p", "--title", "x", "--artifact", "l=javascript:alert(1)"], 2, "invalid"),
         (["add", "--project", "p", "--title", "x", "--follows", "99"], 4, "unknown_item"),
         (["add", "--project", "p", "--title", "x", "--return-to", "nobody"], 4, "unknown_source"),
         (["add", "--project", "p", "--title", "x", "--human", "somebody"], 4, "unknown_human"),
@@ -102,14 +102,15 @@ def test_switched_off_nothing_is_taken_everything_is_shown_and_how_to_turn_it_on
     film = source(here)
     summoned(here, film)
     (here.place / ".tocsin.toml").write_text("[attention]\nenabled = false\n")
-    code, refusal = told(here, "next")
+    code, answer = told(here, "next")
+    refusal = answer["error"]
     assert (code, refusal["code"]) == (4, "disabled")
     how = (
         f"the attention queue is switched off (attention.enabled, by {here.place}/.tocsin.toml:2): it can be read and takes no "
         "command. Turn it on with\n[attention]\nenabled = true\nin .tocsin.toml or your own configuration, or for one command "
         "with TOCSIN_ATTENTION__ENABLED=true"
     )
-    assert refusal["message"] == how
+    assert refusal["text"] == how
     assert lines(here, "next") == (4, "", "".join(f"tocsin: {line}\n" for line in how.split("\n")))
     assert no(here, "withdraw", 1, "--expected-revision", 1, "--reason", "r", "--source-file", film) == (4, "disabled")
     assert [(one["item_id"], one["title"]) for one in did(here, "queue")["items"]] == [(1, "Review the parser")]

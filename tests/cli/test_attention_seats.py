@@ -96,7 +96,7 @@ def test_the_persons_word_binds_a_recipient_and_pins_no_session_that_is_not_seen
     out = here.place / "source.json"
     by_hand = ["bind", *FILM, "--out", out, "--operator"]
     assert no(here, *by_hand, "--return", "actor-context") == (2, "bad_input")
-    assert no(here, *by_hand, "--return", "actor-context", "--actor", "dev") == (4, "not_found")
+    assert no(here, *by_hand, "--return", "actor-context", "--actor", "dev") == (4, "no_recipient")
     register(here, "dev")
     assert no(here, *by_hand, "--return", "pinned-session", "--actor", "dev", "--session", "s1") == (3, "unverified_session")
     refused = no(here, *by_hand[:-2], here.place / "two.json", "--operator", "--return", "pinned-session", "--actor", "dev")
@@ -120,7 +120,7 @@ def test_where_nothing_says_who_asks_nobody_is_guessed(here) -> None:
     assert no(here, "bind", *FILM, "--return", "none") == (2, "bad_input")
     assert no(here, "bind", *FILM, "--return", "somehow") == (2, "bad_input")
     assert no(here, "summon", *FILM, "--key", "k", *ASK) == (2, "bad_input")
-    assert no(here, "summon", *FILM, "--key", "k", *ASK, "--source-file", here.place / "s.json") == (4, "not_found")
+    assert no(here, "summon", *FILM, "--key", "k", *ASK, "--source-file", here.place / "s.json") == (4, "unknown_source")
 
 
 def test_a_recipient_that_does_not_answer_is_no_proof_of_anything(here) -> None:
@@ -176,7 +176,7 @@ def test_a_file_that_is_no_packet_is_refused(here) -> None:
     film = source(here)
     envelope = {"schema_version": 1, "command_id": "8ba99410-c894-4632-aea6-b33a06a6b015", "action": "summon"}
     for text, answer in (
-        (json.dumps(packet(surprise=1)), (2, "bad_input")),
+        (json.dumps(packet(surprise=1)), (2, "invalid")),
         (json.dumps({**envelope, "payload": packet(surprise=1)}), (2, "invalid")),
         (json.dumps({**envelope, "actor": "somebody", "payload": packet()}), (2, "invalid")),
         (json.dumps({**envelope, "payload": packet(context="x" * 3_001)}), (2, "invalid")),
@@ -229,7 +229,7 @@ def test_an_amendment_says_what_changes_and_the_rest_stays(here) -> None:
     summoned(here, film, estimate_minutes=8)
     amend = ["amend", 1, "--source-file", film]
     assert no(here, *amend, "--title", "x") == (2, "bad_input")
-    assert no(here, *amend, "--expected-revision", 1) == (2, "bad_input")
+    assert no(here, *amend, "--expected-revision", 1) == (2, "invalid")
     told = did(here, *amend, "--expected-revision", 1, "--title", "New", "--action", "a", "--context", "c", "--unblocks", "u")
     assert (told["result"], told["revision"]) == ("amended", 2)
     did(here, *amend, "--expected-revision", 2, "--deadline", "2026-12-01T10:00:00+02:00", "--artifact", "l=https://e.x/")

@@ -114,7 +114,7 @@ def test_an_ordinary_item_fits_one_screen_and_no_line_is_wider(here, command) ->
             "Return: ",
         ):
             assert part in text
-        assert "wanted by 2026-12-01 10:00 UTC" in text
+        assert "wanted by Tue 2026-12-01 10:00 UTC" in text
         assert "asked just now by dev" in text
 
 
@@ -149,9 +149,9 @@ def test_a_queue_is_a_table_of_what_is_open_with_ages_and_days(here) -> None:
     assert (code, err) == (0, "")
     assert head.split() == ["ID", "STATE", "ASKED", "MIN", "PROJECT", "TITLE"]
     assert [row.split("  ")[0] for row in rows] == ["ATN-1", "ATN-2", "ATN-3"]
-    assert "deferred, Thu 2099-01-01" in rows[2]
+    assert "until 2099-01-01 10:00 UTC" in rows[2]
     assert all(len(row) <= 80 and row.endswith("…") and "just now" in row for row in rows)
-    assert count == "ATN-1 is active; 1 queued, 1 deferred, the next one due Thu 2099-01-01 10:00"
+    assert count == "ATN-1 is active; 1 queued, 1 deferred, the next one due Thu 2099-01-01 10:00 UTC"
     did(here, "resolve", "--response", "x")
     assert lines(here, "queue")[1].splitlines()[-1] == "answers: 1 minted"
     assert lines(here, "queue", "--state", "resolved")[1].splitlines()[1].startswith("ATN-1  resolved")
@@ -187,8 +187,8 @@ def test_doctor_says_how_all_stands(here) -> None:
     did(here, "next")
     did(here, "resolve", "--response", "ok")
     summoned(here, film, key="b")
-    health = did(here, "doctor")
-    assert (health["operator_key"], health["counts"]["queued"], health["returns"]) == ("yours", 1, {"blocked": 1})
+    code, health = told(here, "doctor")
+    assert (code, health["operator_key"], health["counts"]["queued"], health["returns"]) == (5, "yours", 1, {"blocked": 1})
     (found,) = health["sources"]
     assert (found["source_id"], found["valid"]) == (source_id(film), False)
     text = lines(here, "doctor")[1]
@@ -204,7 +204,13 @@ def test_doctor_says_how_all_stands(here) -> None:
     assert "your key: another than this queue knows, so you may only look\n" in lines(here, "doctor")[1]
     assert no(here, "next") == (3, "not_yours")
     key.chmod(0o644)
-    assert "your key: not trusted: others may read or write it\n" in lines(here, "doctor")[1]
+    code, text, _ = lines(here, "doctor")
+    assert (code, "your key: not trusted: others may read or write it\n" in text) == (3, True)
+    assert f"`chmod 600 {key}`" in text
+    key.chmod(0o600)
+    key.write_text("nonsense\n")
+    code, text, _ = lines(here, "doctor")
+    assert (code, "your key: no key: the file holds something else\n" in text, f"at {key}" in text) == (3, True, True)
     assert did(here, "queue")["items"] != []
 
 

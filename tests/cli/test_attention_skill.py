@@ -40,7 +40,9 @@ PLACES = {
 @pytest.mark.parametrize("agent", PLACES)
 def test_the_skill_is_put_where_that_agent_reads_skills(here, agent) -> None:
     own, project = (here.place / place / "tocsin-attention" / "SKILL.md" for place in PLACES[agent])
-    assert did(here, "skill", "install", agent)["skills"] == [{"agent": agent, "file": str(own), "state": "installed"}]
+    assert did(here, "skill", "install", agent)["skills"] == [
+        {"agent": agent, "scope": "user", "file": str(own), "state": "installed"}
+    ]
     assert own.read_text() == skills.text()
     assert not project.exists()
     did(here, "skill", "install", agent, "--project")
@@ -81,6 +83,31 @@ def test_an_older_one_is_replaced_and_one_of_somebody_else_is_left_alone(here) -
     assert no(here, "skill", "install", "claude") == (2, "bad_input")
     assert path.read_text() == "---\nname: mine\n---\n"
     assert f"another  {path}" in lines(here, "skill", "show")[1]
+
+
+def test_show_says_for_whom_each_place_is(here) -> None:
+    did(here, "skill", "install", "claude", "--project")
+    found = {(one["agent"], one["scope"]): one["state"] for one in did(here, "skill", "show")["skills"]}
+    assert (found["claude", "user"], found["claude", "project"]) == ("missing", "installed")
+    head, *rows = lines(here, "skill", "show")[1].splitlines()
+    assert head.split() == ["AGENT", "FOR", "SKILL", "FILE"]
+    assert sum("this project" in row for row in rows) == len(PLACES)
+
+
+@pytest.mark.parametrize("agent", PLACES)
+def test_it_is_taken_away_again_and_nothing_else(here, agent) -> None:
+    own, project = (here.place / place / "tocsin-attention" / "SKILL.md" for place in PLACES[agent])
+    did(here, "skill", "install", agent)
+    did(here, "skill", "install", agent, "--project")
+    assert [one["file"] for one in did(here, "skill", "uninstall", agent)["skills"]] == [str(own)]
+    assert (own.parent.exists(), own.parent.parent.exists(), project.exists()) == (False, True, True)
+    assert lines(here, "skill", "uninstall", agent, "--project")[:2] == (0, f"the skill is gone from {project}\n")
+    assert did(here, "skill", "uninstall")["skills"] == []
+    own.parent.mkdir()
+    own.write_text("---\nname: mine\n---\n")
+    assert no(here, "skill", "uninstall", agent) == (2, "bad_input")
+    did(here, "skill", "uninstall")
+    assert own.exists()
 
 
 def test_it_can_be_printed_and_nothing_is_written(here) -> None:

@@ -322,10 +322,11 @@ def test_a_policy_has_sane_defaults_and_is_strict() -> None:
     assert not accepts(Policy, {"human": "hakon"})
 
 
-DOCS = Path(tocsin.__file__).parent / "docs" / "attention.md"
+REPOSITORY = Path(__file__).parents[2]
+"""Where these tests are: the documentation is beside them, also if the package that is tested was installed elsewhere."""
+DOCS, DESIGN = (REPOSITORY / "docs" / name for name in ("attention.md", "attention-design.md"))
 
 
-@pytest.mark.skipif(not DOCS.exists(), reason="an installed package has no documentation beside it")
 def test_the_documentation_names_every_action_and_every_reason_with_its_numbers() -> None:
     text = DOCS.read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([\d, ]+) \| (.+) \| (\d) \|$", text, re.MULTILINE)
@@ -333,15 +334,25 @@ def test_the_documentation_names_every_action_and_every_reason_with_its_numbers(
     assert said == {(str(code), NUMBERS[code].exit) for code in Code}
     statuses = {int(http) for https, _, _ in rows for http in https.split(", ")}
     assert statuses == {http for http, _ in (DONE, MADE, *NUMBERS.values())}
-    assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == set(PAYLOADS)
+    commands = DESIGN.read_text(encoding="utf-8").partition("\n## Commands\n")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", commands, re.MULTILINE)) == set(PAYLOADS)
 
 
-@pytest.mark.skipif(not DOCS.exists(), reason="an installed package has no documentation beside it")
-def test_every_scenario_is_named_in_the_documentation_and_its_test_is_there() -> None:
+def test_the_packet_in_the_documentation_is_one_and_every_field_is_explained() -> None:
     text = DOCS.read_text(encoding="utf-8")
+    (block,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    said = json.loads(block)
+    assert msgspec.convert({"human_id": "human", **said}, Packet).artifacts[1].edge_id == "studio"
+    table = text.partition("| field | option |")[2].partition("\n\n")[0]
+    explained = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
+    assert explained == set(Packet.__struct_fields__) - {"schema_version"} == set(said) | {"human_id"}
+
+
+def test_every_scenario_is_named_in_the_documentation_and_its_test_is_there() -> None:
+    text = DESIGN.read_text(encoding="utf-8")
     assert {f"A{nth:02}" for nth in range(1, 37)} <= set(re.findall(r"A\d\d", text))
     for path, name in re.findall(r"`(\w+/test_attention\w*\.py)(?:::(test_A\d\d_)…)?`", text):
-        tests = (DOCS.parent.parent / "tests" / path).read_text(encoding="utf-8")
+        tests = (REPOSITORY / "tests" / path).read_text(encoding="utf-8")
         assert not name or f"def {name}" in tests, (path, name)
 
 

@@ -17,7 +17,7 @@ from tocsin.contracts.attention_commands import Next
 from tocsin.contracts.attention_facts import Operator, Policy
 from tocsin.contracts.attention_items import Phase
 from tocsin.contracts.base import Instant
-from tocsin.contracts.errors import BadInput, NotFound, NotYours, SameId, StoreBusy, StoreFull
+from tocsin.contracts.errors import BadInput, NotYours, SameId, StoreBusy, StoreFull, UnknownCommand
 from tocsin.edges.attention.desk import AttentionDesk, attention, load_request, save_request
 from tocsin.edges.attention.names import uuid
 from tocsin.edges.opened import opened
@@ -207,7 +207,7 @@ def test_a_command_is_kept_to_the_letter_for_its_owner_alone(place: Any) -> None
 
 def test_a_command_that_was_not_kept_or_could_have_been_changed_is_not_sent(place: Any) -> None:
     id = uuid(CLOCK)
-    with pytest.raises(NotFound):
+    with pytest.raises(UnknownCommand):
         load_request(place.state, id)
     for bad in ("../operator.key", "", "x"):
         with pytest.raises(BadInput, match="no command's id"):

@@ -13,7 +13,7 @@ import pytest
 
 from tocsin.contracts.attention_answers import Code
 from tocsin.contracts.attention_facts import Nobody, Operator, Seat
-from tocsin.contracts.errors import BadInput, NotFound, NotRunning, NotYours
+from tocsin.contracts.errors import BadInput, NoRecipient, NotRunning, NotYours, UnknownSource
 from tocsin.contracts.recipients import Recipient
 from tocsin.edges.attention.desk import ByHand, Dispatch, Live, default_source_file
 from tocsin.edges.attention.names import secret
@@ -145,8 +145,58 @@ def test_A11_a_revoked_source_has_its_receipts_and_asks_for_nothing_new(place: A
     assert again == msgspec.structs.replace(first, replayed=True)
     assert done(desk.command(first.command_id, seat)) == first
     assert refused(desk.act(command("summon", **packet("k2")), seat)) is Code.SOURCE_REVOKED
-    assert place.by_hand(desk).replayed, "the file is the same source, and stays revoked"
-    assert place.by_hand(desk, "new.json").source_id != bound.source_id
+    renewed = place.by_hand(desk)
+    assert (renewed.replayed, renewed.source_id == bound.source_id) == (False, False)
+    assert place.by_hand(desk).source_id == renewed.source_id
+    assert done(desk.act(command("summon", **packet("k2")), desk.seat(place.root / "source.json"))).item_id == 2
+    (earlier,) = place.root.glob("source.json.*.revoked")
+    assert done(desk.command(first.command_id, desk.seat(earlier))) == first
+
+
+def test_a_revoked_source_makes_room_for_the_same_work_only_and_for_any_way_back(place: Any) -> None:
+    desk = place.desk()
+    bound = place.by_hand(desk)
+    answer = desk.bind("film", "likeness-2", **place.binding(mode="none"))
+    assert refused(answer) is Code.COMMAND_ID_CONFLICT
+    assert "bound already with --return actor-context" in answer.message
+    assert f"source revoke {bound.source_id}" in answer.message
+    done(desk.act(command("source_revoke", source_id=bound.source_id, reason="over"), desk.operator()))
+    assert refused(desk.bind("film", "other", **place.binding())) is Code.COMMAND_ID_CONFLICT
+    with opened(place.path, CLOCK, print) as records:
+        records.register(Recipient(name="theseus"))
+    theirs = place.binding(evidence=ByHand(actor="theseus"))
+    assert refused(desk.bind("film", "likeness-2", **theirs)) is Code.COMMAND_ID_CONFLICT
+    assert done(desk.bind("film", "likeness-2", **place.binding(mode="none"))).source_id != bound.source_id
+
+
+def test_a_revoked_source_stays_where_nobody_may_bind_anew(place: Any) -> None:
+    desk = place.desk()
+    bound = place.by_hand(desk)
+    content = (place.root / "source.json").read_bytes()
+    done(desk.act(command("source_revoke", source_id=bound.source_id, reason="over"), desk.operator()))
+    for evidence in (Live(actor="ariadne", session="s1"), ByHand(actor="ariadne", session="s1")):
+        answer = desk.bind("film", "likeness-2", **place.binding(evidence=evidence))
+        assert refused(answer) is Code.UNVERIFIED_SESSION
+    assert (place.root / "source.json").read_bytes() == content
+
+
+@pytest.mark.parametrize("kind", [Live, ByHand])
+def test_a_session_of_run_names_nobody_else_than_itself(place: Any, kind: Any) -> None:
+    desk = place.desk()
+    desk.operator()
+    inside = {"TOCSIN_RECIPIENT": "eve", "TOCSIN_DELIVERY_TOKEN": "t", "TOCSIN_RUNTIME_DIR": str(place.root / "run")}
+    answer = desk.bind("film", "likeness-2", **place.binding(evidence=kind(actor="ariadne", session="s1", environ=inside)))
+    assert refused(answer) is Code.UNAUTHENTICATED
+    assert answer.message.startswith("this is eve's session")
+    assert not (place.root / "source.json").exists()
+
+
+def test_a_live_session_is_vouched_for_by_its_token_or_by_the_person(place: Any) -> None:
+    place.desk().operator()
+    stranger = place.desk(place.root / "seat-state")
+    with pytest.raises(NotYours, match="the queue is somebody's"):
+        stranger.bind("film", "likeness-2", **place.binding(evidence=Live(actor="ariadne", session="s1")))
+    assert not (place.root / "source.json").exists()
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o622])
@@ -169,7 +219,7 @@ def test_every_folder_that_is_made_for_a_secret_is_its_owners_alone(place: Any) 
 
 def test_a_file_that_holds_no_handle_is_named_and_left_alone(place: Any) -> None:
     desk = place.desk()
-    with pytest.raises(NotFound, match="bind the work first"):
+    with pytest.raises(UnknownSource, match="bind the work first"):
         desk.seat(place.root / "none.json")
     mine = place.root / "mine.json"
     mine.touch(0o600)
@@ -217,7 +267,7 @@ def test_nothing_is_guessed_about_who_asks(place: Any) -> None:
         desk.bind("film", "likeness-2", **place.binding(evidence=Dispatch(environ=environ)))
     live = place.binding(evidence=Live(actor="ariadne", session="s1"))
     assert refused(desk.bind("film", "likeness-2", **live)) is Code.UNVERIFIED_SESSION
-    with pytest.raises(NotFound, match="'nobody' is not registered"):
+    with pytest.raises(NoRecipient, match="'nobody' is not registered"):
         desk.bind("film", "likeness-2", **place.binding(evidence=ByHand(actor="nobody")))
     assert list(place.root.glob("*.json")) == []
     assert desk.sources().sources == ()

@@ -179,13 +179,14 @@ class Attending(RuleBasedStateMachine):
         answer = self.ask(PERSON, which, crash, "next", human_id=HUMAN, **({"item_id": pick} if pick else {}))
         if answer is None:
             return
-        if self.model.active() is None and pick is not None:
-            item = self.model.items.get(pick)
-            if item is None or not (item["state"] == "queued" or self.model.is_due(item)):
-                assert self.model.word(answer) == ("not_eligible" if item else "unknown_item")
-                return
-        self.model.selected(answer, pick)
-        assert answer.result == answer.selection
+        item = self.model.items.get(pick)
+        if pick is not None and not item:
+            assert self.model.word(answer) == "unknown_item"
+        elif item and self.model.active() is None and item["state"] != "queued" and not self.model.is_due(item):
+            assert self.model.word(answer) == "not_eligible"
+        else:
+            self.model.selected(answer, pick)
+            assert answer.result == answer.selection
 
     @rule(
         which=which,
@@ -275,7 +276,7 @@ class Attending(RuleBasedStateMachine):
     @rule(which=which, crash=crash, item_id=ITEMS, off=st.sampled_from([0, 0, 0, 1]), to=st.sampled_from([None, "s1", "s2"]))
     def a_return_is_sent_again(self, which: int, crash: bool, item_id: int, off: int, to: str | None) -> None:
         item_id = self.model.chosen(item_id, "resolved")
-        last = next(iter(self.query("SELECT phase, generation FROM attention_returns WHERE item_id = ? "
+        last = next(iter(self.query("SELECT phase, generation, source_id FROM attention_returns WHERE item_id = ? "
                                     "ORDER BY generation DESC LIMIT 1", item_id)), None)  # fmt: skip
         said = {
             "item_id": item_id,
@@ -291,10 +292,10 @@ class Attending(RuleBasedStateMachine):
             no = "no_return"
         elif not no and off:
             no = "stale_generation"
-        elif not no and last[0] == "processed":
-            no = "return_processed"
-        elif not no and to and last[0] == "minted":
-            no = "return_under_way"
+        elif not no and (last[0] == "processed" or (to and last[0] == "minted")):
+            no = "return_processed" if last[0] == "processed" else "return_under_way"
+        elif not no and to == last[2]:
+            no = "same_route"
         if no:
             assert self.model.word(answer) == no
         elif not to and last[0] in ("pending", "minted"):

@@ -102,9 +102,9 @@ def test_next_returns_the_active_item_also_when_another_is_picked(desk: Any) -> 
     desk.do("add", **packet("a"))
     desk.do("add", **packet("b"))
     desk.next()
-    for pick in (2, 99):
-        taken = desk.next(item_id=pick)
-        assert (taken.result, taken.item_id, taken.active.item_id) == ("already_active", 1, 1)
+    taken = desk.next(item_id=2)
+    assert (taken.result, taken.item_id, taken.active.item_id) == ("already_active", 1, 1)
+    assert desk.no("next", human_id=HUMAN, item_id=99).code == "unknown_item"
 
 
 def test_no_two_items_are_active_even_by_raw_sql(desk: Any) -> None:

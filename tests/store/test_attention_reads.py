@@ -75,7 +75,7 @@ def test_a_page_has_a_hundred_rows_at_most(desk: Any) -> None:
         assert reads.item(view, 100, NOW).position == 99
 
 
-@pytest.mark.parametrize("after", ["", "x", "1", "0.1", "3.0.0", "-1.0.0", "0.0.0.0"])
+@pytest.mark.parametrize("after", ["", "x", "1", "queued.1", "0.0.0", "resolved.0.0", "queued.x.0", "queued.0.0.0"])
 def test_a_place_that_no_page_said_is_refused(desk: Any, after: str) -> None:
     desk.do("add", **packet())
     with desk.store.read() as view:

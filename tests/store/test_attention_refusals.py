@@ -56,7 +56,7 @@ ACTS: dict[str, dict[str, Any]] = {
     "requeue": {"reason": "r"},
     "cancel": {"reason": "r"},
     "retry_return": {"return_generation": 1},
-    "reroute_return": {"return_generation": 1, "source_id": "s1", "reason": "r"},
+    "reroute_return": {"return_generation": 1, "source_id": "s2", "reason": "r"},
 }
 
 
@@ -64,6 +64,7 @@ ACTS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("act", ACTS)
 def test_what_the_table_does_not_allow_in_a_state_is_refused_and_the_rest_is_done(desk: Any, act: str, state: State) -> None:
     revision = bring(desk, state)
+    desk.bind("s2")
     before = desk.dump()
     principal = Seat(source_id="s1", broker_uuid=BROKER) if act == "withdraw" else Operator()
     answer = desk.ask(act, principal, item_id=1, expected_revision=revision, **ACTS[act])
