@@ -334,6 +334,8 @@ def test_what_waits_is_told_once_after_fg(server) -> None:
     jobs.start("cat", "page cat")
     server.feed("--user", "before the stop")
     jobs.sees("before the stop")
+    # A stop before its Enter would end the typing.
+    until(lambda: server.lane()["delivered"] == 1, server.lane)
     jobs.keys("C-z")
     jobs.has_the_shell_back()
     assert server.here.tocsin("feed", "--to", "dev", "a finding")[0] == 6
