@@ -234,7 +234,7 @@ SIZES = r"""
 import os, signal, time
 SWITCHES = {'full': '\x1b[?1049h', 'back': '\x1b[?1049l'}
 def tell(*_):
-    print('size', *os.get_terminal_size(0), flush=True)
+    os.write(1, b'size %d %d\n' % os.get_terminal_size(0))  # at once, so that no row is drawn within it
 signal.signal(signal.SIGWINCH, tell)
 tell()
 for line in iter(input, 'quit'):
