@@ -3,12 +3,7 @@
 It needs tmux and pyte (`pip install '.[dev]'`). The person's keys are typed by this script; everything else is what happens.
 """
 
-import fcntl
-import json
 import os
-import pty
-import select
-import struct
 import subprocess
 import sys
 import tempfile
@@ -16,10 +11,9 @@ import termios
 import threading
 import time
 import tty
-from collections.abc import Iterator
 from pathlib import Path
 
-from make_recording import COLUMNS, IMAGES, ROWS, Event, frames, picture
+from make_recording import COLUMNS, IMAGES, ROWS, Event, cast, frames, picture, watch
 
 from tocsin.cli.demo.agent import read_message
 
@@ -154,7 +148,7 @@ def record() -> list[Event]:
         subprocess.run([*start, ";", *options, ";", *right, ";", "select-pane", "-t", "0"], env=environment, check=True)
         try:
             threading.Thread(target=_type, args=(tmux, environment, time.monotonic()), daemon=True).start()
-            return list(_watch([*tmux, "attach", "-r"], environment))
+            return list(watch([*tmux, "attach", "-r"], environment, SECONDS))
         finally:
             subprocess.run([*tmux, "kill-server"], env=environment, check=False)
 
@@ -173,36 +167,11 @@ def _type(tmux: list[str], environment: dict[str, str], began: float) -> None:
         subprocess.run([*tmux, "send-keys", "-t", "0", "Enter"], env=environment, check=False)
 
 
-def _watch(argv: list[str], environment: dict[str, str]) -> Iterator[Event]:
-    child, terminal = pty.fork()
-    if child == 0:
-        os.execvpe(argv[0], argv, environment)
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-    began = time.monotonic()
-    while (now := time.monotonic() - began) < SECONDS:
-        if select.select([terminal], [], [], 0.1)[0]:
-            try:
-                yield now, os.read(terminal, 65536)
-            except OSError:
-                break
-    os.close(terminal)
-    os.waitpid(child, 0)
-
-
-def cast(events: list[Event]) -> str:
-    """The recording in the format of asciinema, version 2."""
-    lines = [json.dumps({"version": 2, "width": COLUMNS, "height": ROWS, "title": TITLE})]
-    lines += [json.dumps([round(at, 3), "o", data.decode("utf-8", "replace")]) for at, data in events]
-    return "\n".join(lines) + "\n"
-
-
 def main() -> None:
     """Record, then draw."""
     events = record()
-    (IMAGES / "day.cast").write_text(cast(events), encoding="utf-8")
-    drawn = picture(frames(events, SECONDS), SECONDS)
-    label, rest = 'aria-label="', drawn.partition('aria-label="')[2].partition('"')[2]
-    (IMAGES / "day.svg").write_text(f'{drawn.partition(label)[0]}{label}{TITLE}"{rest}', encoding="utf-8")
+    (IMAGES / "day.cast").write_text(cast(events, TITLE), encoding="utf-8")
+    (IMAGES / "day.svg").write_text(picture(frames(events, SECONDS), SECONDS, TITLE), encoding="utf-8")
 
 
 if __name__ == "__main__":

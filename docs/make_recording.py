@@ -22,6 +22,8 @@ import pyte
 
 IMAGES = Path(__file__).parent / "images"
 COLUMNS, ROWS = 132, 30
+TITLE = "tocsin: a wrapped agent and a failing dev server"
+LABEL = "A wrapped agent is told of a failing dev server, once and when it is idle"
 SECONDS = 36.0
 FRAME = 0.4
 """Seconds between two frames of the picture; the cast itself holds every byte."""
@@ -48,18 +50,19 @@ def record() -> list[Event]:
         options = ["set", "-g", "status", "off", ";", "set", "-g", "pane-border-style", "fg=brightblack"]
         subprocess.run([*start, ";", *options, ";", "split-window", "-h", "-l", "44%", server], env=environment, check=True)
         try:
-            return list(_watch([*tmux, "attach", "-r"], environment))
+            return list(watch([*tmux, "attach", "-r"], environment, SECONDS))
         finally:
             subprocess.run([*tmux, "kill-server"], env=environment, check=False)
 
 
-def _watch(argv: list[str], environment: dict[str, str]) -> Iterator[Event]:
+def watch(argv: list[str], environment: dict[str, str], seconds: float) -> Iterator[Event]:
+    """What a program shows in a terminal of its own, and when."""
     child, terminal = pty.fork()
     if child == 0:
         os.execvpe(argv[0], argv, environment)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     began = time.monotonic()
-    while (now := time.monotonic() - began) < SECONDS:
+    while (now := time.monotonic() - began) < seconds:
         if select.select([terminal], [], [], 0.1)[0]:
             try:
                 yield now, os.read(terminal, 65536)
@@ -69,15 +72,14 @@ def _watch(argv: list[str], environment: dict[str, str]) -> Iterator[Event]:
     os.waitpid(child, 0)
 
 
-def cast(events: list[Event]) -> str:
+def cast(events: list[Event], title: str) -> str:
     """The recording in the format of asciinema, version 2."""
-    header = {"version": 2, "width": COLUMNS, "height": ROWS, "title": "tocsin: a wrapped agent and a failing dev server"}
-    lines = [json.dumps(header)]
+    lines = [json.dumps({"version": 2, "width": COLUMNS, "height": ROWS, "title": title})]
     lines += [json.dumps([round(at, 3), "o", data.decode("utf-8", "replace")]) for at, data in events]
     return "\n".join(lines) + "\n"
 
 
-def frames(events: list[Event], seconds: float = SECONDS) -> list[tuple[float, tuple[str, ...]]]:
+def frames(events: list[Event], seconds: float) -> list[tuple[float, tuple[str, ...]]]:
     """What the screen showed, a few times a second, each time as one line of markup a row."""
     screen = pyte.Screen(COLUMNS, ROWS)
     stream = pyte.ByteStream(screen)
@@ -106,7 +108,7 @@ def _row(screen: pyte.Screen, row: int) -> str:
     return "".join(f'<tspan fill="{c}">{html.escape(text)}</tspan>' for c, text in spans if text.strip() or len(spans) > 1)
 
 
-def picture(shown: list[tuple[float, tuple[str, ...]]], seconds: float = SECONDS) -> str:
+def picture(shown: list[tuple[float, tuple[str, ...]]], seconds: float, label: str) -> str:
     """An SVG that plays in a browser: each row of text stands in it once, and frames refer to rows."""
     rows: dict[str, str] = {}
     for _, frame in shown:
@@ -130,7 +132,7 @@ def picture(shown: list[tuple[float, tuple[str, ...]]], seconds: float = SECONDS
     width, height = COLUMNS * CELL + 2 * MARGIN, ROWS * LINE + 2 * MARGIN
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img" '
-        'aria-label="A wrapped agent is told of a failing dev server, once and when it is idle">'
+        f'aria-label="{label}">'
         f'<rect width="100%" height="100%" rx="8" fill="#14171d"/><defs>{defs}</defs>'
         f'<g transform="translate({MARGIN} {MARGIN - 4})" font-size="12" '
         f'font-family="ui-monospace, Menlo, Consolas, DejaVu Sans Mono, monospace">{"".join(parts)}</g></svg>\n'
@@ -141,8 +143,8 @@ def main() -> None:
     """Record, then draw."""
     IMAGES.mkdir(exist_ok=True)
     events = record()
-    (IMAGES / "demo.cast").write_text(cast(events), encoding="utf-8")
-    (IMAGES / "demo.svg").write_text(picture(frames(events)), encoding="utf-8")
+    (IMAGES / "demo.cast").write_text(cast(events, TITLE), encoding="utf-8")
+    (IMAGES / "demo.svg").write_text(picture(frames(events, SECONDS), SECONDS, LABEL), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The queue beside a line that runs: answers come to who asked, to no other session, and neither waits for the other."""
 
-import json
 import os
 import runpy
 import socket
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from tocsin import Tocsin
-from tocsin.contracts.attention_answers import Receipt, Refusal, Result
+from tocsin.contracts.attention_answers import Result
 from tocsin.contracts.attention_facts import Edge, Enrolment, Policy
 from tocsin.contracts.attention_items import Phase, State
 from tocsin.contracts.deliveries import Delivery, Proof
@@ -22,12 +21,10 @@ from tocsin.contracts.deliveries import Receipt as Delivered
 from tocsin.contracts.errors import NotRunning
 from tocsin.contracts.recipients import Recipient, Session
 from tocsin.contracts.wire import Look, read_request
-from tocsin.edges.attention.desk import AttentionDesk, ByHand, attention
+from tocsin.edges.attention.desk import AttentionDesk
 from tocsin.edges.attention.names import uuid
 from tocsin.edges.attention.running import attend
-from tocsin.edges.clock import SteadyClock
 from tocsin.edges.liveness import this_owner
-from tocsin.edges.opened import opened
 from tocsin.pipeline.attention_decide import decide
 from tocsin.pipeline.attention_requests import read_command
 from tocsin.pipeline.roster import Settings
@@ -35,24 +32,13 @@ from tocsin.store import attention as rules
 from tocsin.store import owners
 from tocsin.store.engine import Store
 
-attending = runpy.run_path(str(Path(__file__).parent / "store" / "attending.py"))
-packet = attending["packet"]
-CLOCK = SteadyClock()
-POLICY = Policy(human_id="hakon")
+_summoned = runpy.run_path(str(Path(__file__).parent / "store" / "summoned.py"))
+NAMES = ("Place", "packet", "without_settings", "command", "done", "resolve", "CLOCK", "POLICY", "attending")
+Summoned, packet, without_settings, command, done, resolve, CLOCK, POLICY, attending = (_summoned[name] for name in NAMES)
 
 
-class Place:
-    """One database with a bound source."""
-
-    def __init__(self, root: Path) -> None:
-        self.path, self.state, self.source = root / "tocsin.db", root / "state", root / "source.json"
-        with opened(self.path, CLOCK, print) as records:
-            records.register(Recipient(name="dev"))
-        with self.desk() as desk:
-            done(desk.bind("film", "likeness-2", mode="actor_context", out=self.source, evidence=ByHand(actor="dev")))
-
-    def desk(self) -> Any:
-        return attention(self.path, state=self.state, clock=CLOCK, policy=POLICY, warn=print)
+class Place(Summoned):
+    """One whose post can fail."""
 
     @contextmanager
     def without_post(self) -> Iterator[None]:
@@ -66,31 +52,11 @@ class Place:
             tx.execute("DROP TRIGGER no_post")
         store.close()
 
-    def summoned(self, *keys: str) -> None:
-        with self.desk() as desk:
-            for key in keys:
-                done(desk.act(command("summon", **packet(key)), desk.seat(self.source)))
-
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    for name in [name for name in os.environ if name.startswith("TOCSIN_")]:
-        monkeypatch.delenv(name)
+    without_settings(monkeypatch)
     return Place(tmp_path)
-
-
-def command(action: str, **payload: Any) -> bytes:
-    return json.dumps(attending["envelope"](action, uuid(CLOCK), payload)).encode()
-
-
-def done(answer: Receipt | Refusal) -> Receipt:
-    assert isinstance(answer, Receipt), answer
-    return answer
-
-
-def resolve(item_id: int, revision: int = 2, **more: Any) -> bytes:
-    payload = {"item_id": item_id, "expected_revision": revision, "outcome": "selected", "response": "Take C.", **more}
-    return command("resolve", **payload)
 
 
 class Reader:

@@ -1,7 +1,6 @@
 """Several processes at one queue: one item at a time, and no command that was carried out is ever lost or done twice."""
 
 import json
-import os
 import runpy
 import subprocess
 import sys
@@ -12,21 +11,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from tocsin.contracts.attention_answers import Code, Receipt, Refusal, Result
-from tocsin.contracts.attention_facts import Policy
+from tocsin.contracts.attention_answers import Code, Refusal, Result
 from tocsin.contracts.attention_items import EventKind, Phase
 from tocsin.contracts.base import Instant
-from tocsin.contracts.recipients import Recipient
-from tocsin.edges.attention.desk import ByHand, attention
+from tocsin.edges.attention.desk import attention
 from tocsin.edges.attention.names import uuid
-from tocsin.edges.clock import SteadyClock
 from tocsin.edges.opened import opened
 
-attending = runpy.run_path(str(Path(__file__).parent / "store" / "attending.py"))
-packet = attending["packet"]
-CLOCK = SteadyClock()
+_summoned = runpy.run_path(str(Path(__file__).parent / "store" / "summoned.py"))
+NAMES = ("Place", "packet", "without_settings", "command", "done", "resolve", "CLOCK", "POLICY", "attending")
+Summoned, packet, without_settings, command, done, resolve, CLOCK, POLICY, attending = (_summoned[name] for name in NAMES)
 PATIENCE = 100.0
-POLICY = Policy(human_id="hakon")
 
 TAKER = """
     import json, sys
@@ -75,53 +70,19 @@ DIES = """
 """
 
 
-class Place:
-    """One database with a bound source, and everything about it."""
-
-    def __init__(self, root: Path) -> None:
-        self.root, self.path, self.state = root, root / "tocsin.db", root / "state"
-        with opened(self.path, CLOCK, print) as records:
-            records.register(Recipient(name="dev"))
-        with self.desk() as desk:
-            done(desk.bind("film", "likeness-2", mode="actor_context", out=self.source, evidence=ByHand(actor="dev")))
-
-    @property
-    def source(self) -> Path:
-        return self.root / "source.json"
-
-    def desk(self) -> Any:
-        return attention(self.path, state=self.state, clock=CLOCK, policy=POLICY, warn=print)
+class Place(Summoned):
+    """One in which processes die."""
 
     def dies(self, who: str, data: bytes) -> None:
         """Somebody sends this command, and is dead before the answer."""
         argv = [sys.executable, "-c", textwrap.dedent(DIES), str(self.root), who]
         assert subprocess.run(argv, input=data, timeout=PATIENCE, check=False).returncode == 9
 
-    def summoned(self, *keys: str) -> None:
-        with self.desk() as desk:
-            for key in keys:
-                done(desk.act(command("summon", **packet(key)), desk.seat(self.source)))
-
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    for name in [name for name in os.environ if name.startswith("TOCSIN_")]:
-        monkeypatch.delenv(name)
+    without_settings(monkeypatch)
     return Place(tmp_path)
-
-
-def command(action: str, **payload: Any) -> bytes:
-    return json.dumps(attending["envelope"](action, uuid(CLOCK), payload)).encode()
-
-
-def done(answer: Receipt | Refusal) -> Receipt:
-    assert isinstance(answer, Receipt), answer
-    return answer
-
-
-def resolve(item_id: int, revision: int = 2, **more: Any) -> bytes:
-    payload = {"item_id": item_id, "expected_revision": revision, "outcome": "selected", "response": "Take C.", **more}
-    return command("resolve", **payload)
 
 
 # One item at a time

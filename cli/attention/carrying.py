@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from ..words import complain, print_json
 from .answers import switched_on, tell
 from .changed import after_refusal
 from .faults import in_options
-from .opening import Queue, queue_at
+from .opening import Queue, queue_at, queue_options
 from .stopping import ends_with, not_in_silence, signals
 
 
@@ -63,7 +64,23 @@ def reconciling(command_id: str, store: str) -> str:
     return f"tocsin attention retry-command {command_id}{f' --store {shlex.quote(store)}' if store else ''}"
 
 
-def carry_out(store: Path | None, human: str | None, build: Callable[[Queue, str], Command], *, as_json: bool) -> int:
+Build = Callable[[Queue, str], Command]
+"""Makes a command out of the queue and the command's id."""
+
+
+def carried(command: Callable[..., Build]) -> Callable[..., None]:
+    """Carry out what ``command`` answers; ``--human``, ``--store`` and ``--json`` say where, and how the answer is told."""
+
+    @queue_options
+    @click.pass_context
+    @wraps(command)
+    def run(ctx: click.Context, /, human: str | None, store: Path | None, as_json: bool, **said: Any) -> None:
+        ctx.exit(carry_out(store, human, command(**said), as_json=as_json))
+
+    return run
+
+
+def carry_out(store: Path | None, human: str | None, build: Build, *, as_json: bool) -> int:
     """Build the command, keep it, send it, tell the answer; the exit code. ``build`` gets the queue and the command's id."""
     with queue_at(store, human) as queue:
         if off := refused_off(queue):

@@ -13,7 +13,7 @@ from ...contracts.attention_time import instant
 from ...contracts.errors import BadInput, UnknownItem
 from ...pipeline.attention_brief import whole
 from ..sending import sound, text_of
-from .carrying import carry_out
+from .carrying import Build, carried, carry_out
 from .moments import locally
 from .moments import until as moment_of
 from .opening import Queue, item_argument, queue_options
@@ -74,19 +74,8 @@ def resolve(
 @reason_option
 @revision_option
 @next_option
-@queue_options
-@click.pass_context
-def defer(
-    ctx: click.Context,
-    item_id: int | None,
-    when: str,
-    reason: str,
-    revision: int | None,
-    select_next: bool,
-    human: str | None,
-    store: Path | None,
-    as_json: bool,
-) -> None:
+@carried
+def defer(item_id: int | None, when: str, reason: str, revision: int | None, select_next: bool) -> Build:
     """Put the active item (or item ID) off. When its moment has come it joins the end of the line.
 
     `tocsin attention defer --until "tomorrow 9:00" --reason "needs tomorrow's input" --next`
@@ -98,7 +87,7 @@ def defer(
         payload = Deferral(**which, reason=sound(reason), until=at, select_next=select_next)
         return Defer(schema_version=SCHEMA_VERSION, command_id=command_id, payload=payload)
 
-    ctx.exit(carry_out(store, human, build, as_json=as_json))
+    return build
 
 
 @click.command()
@@ -106,18 +95,8 @@ def defer(
 @reason_option
 @revision_option
 @next_option
-@queue_options
-@click.pass_context
-def cancel(
-    ctx: click.Context,
-    item_id: int | None,
-    reason: str,
-    revision: int | None,
-    select_next: bool,
-    human: str | None,
-    store: Path | None,
-    as_json: bool,
-) -> None:
+@carried
+def cancel(item_id: int | None, reason: str, revision: int | None, select_next: bool) -> Build:
     """Give up the active item (or item ID). It stays on record; nobody is told to do anything."""
 
     def build(queue: Queue, command_id: str) -> Cancel:
@@ -125,25 +104,22 @@ def cancel(
         payload = Cancellation(**which, reason=sound(reason), select_next=select_next)
         return Cancel(schema_version=SCHEMA_VERSION, command_id=command_id, payload=payload)
 
-    ctx.exit(carry_out(store, human, build, as_json=as_json))
+    return build
 
 
 @click.command()
 @item_argument(required=True)
 @reason_option
 @revision_option
-@queue_options
-@click.pass_context
-def requeue(
-    ctx: click.Context, item_id: int, reason: str, revision: int | None, human: str | None, store: Path | None, as_json: bool
-) -> None:
+@carried
+def requeue(item_id: int, reason: str, revision: int | None) -> Build:
     """Let a deferred item wait in the line again, at its end: `tocsin attention requeue 51 --reason "the input is here"`."""
 
     def build(queue: Queue, command_id: str) -> Command:
         payload = Because(**_which(queue, item_id, revision), reason=sound(reason))
         return Requeue(schema_version=SCHEMA_VERSION, command_id=command_id, payload=payload)
 
-    ctx.exit(carry_out(store, human, build, as_json=as_json))
+    return build
 
 
 def _which(queue: Queue, item_id: int | None, revision: int | None) -> dict[str, Any]:

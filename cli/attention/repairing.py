@@ -10,9 +10,9 @@ from ...contracts.attention_commands import RerouteReturn, RetryReturn
 from ..sending import sound
 from ..stored import store_option
 from ..words import json_option
-from .carrying import carry_out, send_again
+from .carrying import Build, carried, send_again
 from .deciding import reason_option, revision_option, shown_revision
-from .opening import Queue, item_argument, queue_options
+from .opening import Queue, item_argument
 
 generation_option = click.option(
     "--return-generation",
@@ -41,24 +41,15 @@ def retry_command(ctx: click.Context, command_id: str, store: Path | None, as_js
 @item_argument(required=True)
 @generation_option
 @revision_option
-@queue_options
-@click.pass_context
-def retry_return(
-    ctx: click.Context,
-    item_id: int,
-    generation: int,
-    revision: int | None,
-    human: str | None,
-    store: Path | None,
-    as_json: bool,
-) -> None:
+@carried
+def retry_return(item_id: int, generation: int, revision: int | None) -> Build:
     """Send an answer again that did not arrive. One that is under way, or has arrived, is not sent a second time."""
 
     def build(queue: Queue, command_id: str) -> RetryReturn:
         payload = ReturnRetry(**_seen(queue, item_id, revision), return_generation=generation)
         return RetryReturn(schema_version=SCHEMA_VERSION, command_id=command_id, payload=payload)
 
-    ctx.exit(carry_out(store, human, build, as_json=as_json))
+    return build
 
 
 @click.command("reroute-return")
@@ -67,19 +58,8 @@ def retry_return(
 @click.option("--source", "source_id", metavar="SOURCE", required=True, help="Where it goes instead: see `source list`.")
 @reason_option
 @revision_option
-@queue_options
-@click.pass_context
-def reroute_return(
-    ctx: click.Context,
-    item_id: int,
-    generation: int,
-    source_id: str,
-    reason: str,
-    revision: int | None,
-    human: str | None,
-    store: Path | None,
-    as_json: bool,
-) -> None:
+@carried
+def reroute_return(item_id: int, generation: int, source_id: str, reason: str, revision: int | None) -> Build:
     """Send an answer to another source of the same work, if it has not begun to be delivered, or has failed.
 
     `tocsin attention doctor` lists the answers that do not get through, each with this command in full.
@@ -90,7 +70,7 @@ def reroute_return(
         payload = ReturnReroute(**seen, return_generation=generation)
         return RerouteReturn(schema_version=SCHEMA_VERSION, command_id=command_id, payload=payload)
 
-    ctx.exit(carry_out(store, human, build, as_json=as_json))
+    return build
 
 
 def _seen(queue: Queue, item_id: int, revision: int | None) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """``tocsin attention next``, ``add`` and ``start``: what the person takes, and work of their own."""
 
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -11,9 +10,9 @@ from ...contracts.attention_commands import Add, Next, Start
 from ...contracts.errors import BadInput
 from ...edges.attention.evidence import edge_name
 from ...pipeline.inert import inert
-from .carrying import carry_out
+from .carrying import Build, carried
 from .faults import Invalid, in_words
-from .opening import Queue, item_argument, queue_options
+from .opening import Queue, item_argument
 from .packets import content, fields_of, packet_options
 
 BY_HAND: Final = {"kind": "human_work", "context": "Your own work, noted by hand.", "unblocks": "The next step of your own."}
@@ -22,9 +21,8 @@ BY_HAND: Final = {"kind": "human_work", "context": "Your own work, noted by hand
 
 @click.command("next")
 @item_argument(required=False)
-@queue_options
-@click.pass_context
-def next_(ctx: click.Context, item_id: int | None, human: str | None, store: Path | None, as_json: bool) -> None:
+@carried
+def next_(item_id: int | None) -> Build:
     """Take the next item and show it. If one is yours already, it is shown again, whatever ID says.
 
     `tocsin attention next` takes the one that waits longest; `tocsin attention next 51` that one.
@@ -34,29 +32,27 @@ def next_(ctx: click.Context, item_id: int | None, human: str | None, store: Pat
         payload = Taking(human_id=queue.human, item_id=item_id)
         return Next(schema_version=SCHEMA_VERSION, command_id=command_id, payload=payload)
 
-    ctx.exit(carry_out(store, human, build, as_json=as_json))
+    return build
 
 
 @click.command()
 @packet_options
 @click.option("--return-to", "source_id", metavar="SOURCE", help="The source that is told the answer: see `source list`.")
-@queue_options
-@click.pass_context
-def add(ctx: click.Context, /, human: str | None, store: Path | None, as_json: bool, **options: Any) -> None:
+@carried
+def add(**options: Any) -> Build:
     """Queue work of your own: `tocsin attention add --project grants --title "Write the abstract" --minutes 30`."""
 
     def build(queue: Queue, command_id: str) -> Add:
         return Add(schema_version=SCHEMA_VERSION, command_id=command_id, payload=_addition(queue, options, command_id))
 
-    ctx.exit(carry_out(store, human, build, as_json=as_json))
+    return build
 
 
 @click.command()
 @packet_options
 @click.option("--return-to", "source_id", metavar="SOURCE", help="The source that is told the answer: see `source list`.")
-@queue_options
-@click.pass_context
-def start(ctx: click.Context, /, human: str | None, store: Path | None, as_json: bool, **options: Any) -> None:
+@carried
+def start(**options: Any) -> Build:
     """Record work of your own that you have begun: `tocsin attention start --project site --title Design`.
 
     It is then what you have. Refused while another item is active. What agents ask meanwhile waits.
@@ -65,7 +61,7 @@ def start(ctx: click.Context, /, human: str | None, store: Path | None, as_json:
     def build(queue: Queue, command_id: str) -> Start:
         return Start(schema_version=SCHEMA_VERSION, command_id=command_id, payload=_addition(queue, options, command_id))
 
-    ctx.exit(carry_out(store, human, build, as_json=as_json))
+    return build
 
 
 def _addition(queue: Queue, options: dict[str, Any], command_id: str) -> Addition:

@@ -60,7 +60,7 @@ def use_tool(number: int) -> None:
     if chance and chance.random() < 0.3:
         say(MENU)
         log.write(menu=True)
-        time.sleep(chance.random() * 0.3)
+        time.sleep(chance.random() * 0.3)  # a person reads the menu
         while select.select([0], [], [], 0)[0]:
             log.write(answered=read().decode(errors="replace"))
         say("\x1b[2J\x1b[H* allowed\r\n")

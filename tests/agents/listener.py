@@ -22,7 +22,7 @@ with raw():
         data = read()
         log.write(read=data.decode(errors="replace"))
         if how == "sleepy":
-            time.sleep(0.4)
+            time.sleep(0.4)  # it is slow: that is what it is for
         if how == "echo":
             say(data.decode(errors="replace").replace("\r", "\r\n> ").replace("\x1b[200~", "").replace("\x1b[201~", ""))
         enters += data == b"\r"

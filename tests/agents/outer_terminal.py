@@ -43,7 +43,7 @@ def until(condition, what="it"):
     while not (value := condition()):
         if time.monotonic() > end:
             raise AssertionError(f"waited in vain for {what}")
-        time.sleep(0.005)
+        time.sleep(0.005)  # what is waited for happens in other processes, which tell nobody
     return value
 
 
@@ -103,7 +103,7 @@ class OuterTerminal:
                 except OSError:
                     return
             elif self.paused.is_set():
-                time.sleep(0.01)
+                time.sleep(0.01)  # the reader that does not read
 
     def resize(self, rows, columns):
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -141,7 +141,7 @@ class OuterTerminal:
     def submit_when_free(self, text):
         """Submit again and again while the answer is that it is busy."""
         while (answer := self.submit(text)) == "not_now":
-            time.sleep(0.02)
+            time.sleep(0.02)  # as long as somebody may be typing
         return answer
 
     def facts(self, *names):

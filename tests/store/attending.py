@@ -1,12 +1,16 @@
 """Attending: a real database with the attention queue, a clock that is set by hand, and short words for long commands."""
 
 import json
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tocsin.contracts.attention_answers import Receipt, Refusal
 from tocsin.contracts.attention_facts import Edge, Enrolment, Operator, Policy, Principal, Request, Seat
+from tocsin.contracts.attention_items import EventKind
 from tocsin.contracts.attention_pages import Shown
 from tocsin.contracts.base import Instant
 from tocsin.pipeline.attention_decide import decide
@@ -148,3 +152,22 @@ class Desk:
 
 def handle(source_id: str) -> str:
     return source_id.encode().hex().ljust(64, "0")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(tmp_path / "tocsin.db")
+    yield desk
+    desk.store.close()
+
+
+def kinds(desk: Desk, item_id: int) -> list[EventKind]:
+    """What happened to an item, in order."""
+    with desk.store.read() as view:
+        return [event.kind for event in attention_reads.history(view, item_id, desk.now, limit=100).events]
+
+
+def resolve(desk: Desk, item_id: int, **more: Any) -> Any:
+    """The person answers it as it is now."""
+    revision = desk.revision(item_id)
+    return desk.do("resolve", item_id=item_id, expected_revision=revision, outcome="selected", response="C", **more)

@@ -2,7 +2,6 @@
 
 import runpy
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,31 +9,13 @@ import msgspec
 import pytest
 
 from tocsin.contracts.attention_answers import numbers
-from tocsin.contracts.attention_items import EventKind, State
+from tocsin.contracts.attention_items import State
 from tocsin.contracts.attention_time import iso
-from tocsin.store import attention_reads as reads
 
 attending = runpy.run_path(str(Path(__file__).parent / "attending.py"))
-Desk, packet, command_id, MINUTE, HUMAN, NOW = (
-    attending[name] for name in ("Desk", "packet", "command_id", "MINUTE", "HUMAN", "NOW")
+Desk, packet, command_id, MINUTE, HUMAN, NOW, desk, kinds, resolve = (
+    attending[name] for name in ("Desk", "packet", "command_id", "MINUTE", "HUMAN", "NOW", "desk", "kinds", "resolve")
 )
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Any]:
-    desk = Desk(tmp_path / "tocsin.db")
-    yield desk
-    desk.store.close()
-
-
-def kinds(desk: Any, item_id: int) -> list[EventKind]:
-    with desk.store.read() as view:
-        return [event.kind for event in reads.history(view, item_id, desk.now, limit=100).events]
-
-
-def resolve(desk: Any, item_id: int, **more: Any) -> Any:
-    revision = desk.revision(item_id)
-    return desk.do("resolve", item_id=item_id, expected_revision=revision, outcome="selected", response="C", **more)
 
 
 def test_A01_a_summons_leaves_the_active_item_as_it_is(desk: Any) -> None:

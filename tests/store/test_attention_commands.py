@@ -2,7 +2,6 @@
 
 import runpy
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,32 +9,15 @@ import msgspec
 import pytest
 
 from tocsin.contracts.attention_answers import Code, Refusal, Result, numbers
-from tocsin.contracts.attention_items import EventKind, Phase, State
+from tocsin.contracts.attention_items import Phase, State
 from tocsin.contracts.attention_time import iso
 from tocsin.store import attention_reads as reads
 from tocsin.store import attention_returns as returns
 
 attending = runpy.run_path(str(Path(__file__).parent / "attending.py"))
-Desk, packet, command_id, MINUTE, HUMAN, NOW = (
-    attending[name] for name in ("Desk", "packet", "command_id", "MINUTE", "HUMAN", "NOW")
+packet, command_id, MINUTE, HUMAN, NOW, desk, kinds, resolve = (
+    attending[name] for name in ("packet", "command_id", "MINUTE", "HUMAN", "NOW", "desk", "kinds", "resolve")
 )
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Any]:
-    desk = Desk(tmp_path / "tocsin.db")
-    yield desk
-    desk.store.close()
-
-
-def kinds(desk: Any, item_id: int) -> list[EventKind]:
-    with desk.store.read() as view:
-        return [event.kind for event in reads.history(view, item_id, desk.now, limit=100).events]
-
-
-def resolve(desk: Any, item_id: int, **more: Any) -> Any:
-    revision = desk.revision(item_id)
-    return desk.do("resolve", item_id=item_id, expected_revision=revision, outcome="selected", response="C", **more)
 
 
 def test_A11_a_command_whose_answer_was_lost_is_answered_again_also_when_its_source_is_revoked(desk: Any) -> None:

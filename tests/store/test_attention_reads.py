@@ -3,7 +3,6 @@
 import re
 import runpy
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +19,9 @@ from tocsin.store.attention_schema import VERSION, broker_of, prepare
 from tocsin.store.engine import Store
 
 attending = runpy.run_path(str(Path(__file__).parent / "attending.py"))
-Desk, packet, handle, command_id, MINUTE, HUMAN, NOW, BROKER = (
-    attending[name] for name in ("Desk", "packet", "handle", "command_id", "MINUTE", "HUMAN", "NOW", "BROKER")
+packet, handle, command_id, MINUTE, HUMAN, NOW, BROKER, desk = (
+    attending[name] for name in ("packet", "handle", "command_id", "MINUTE", "HUMAN", "NOW", "BROKER", "desk")
 )
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Any]:
-    desk = Desk(tmp_path / "tocsin.db")
-    yield desk
-    desk.store.close()
 
 
 def pages(desk: Any, limit: int, **more: Any) -> list[list[int]]:

@@ -1,7 +1,6 @@
 """Attention refusals: every command in every state, and every no: with its reason, its numbers, and nothing changed."""
 
 import runpy
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +13,10 @@ from tocsin.contracts.attention_time import iso
 from tocsin.pipeline.attention import TRANSITIONS
 
 attending = runpy.run_path(str(Path(__file__).parent / "attending.py"))
-Desk, packet, handle, MINUTE, HUMAN, BROKER = (
-    attending[name] for name in ("Desk", "packet", "handle", "MINUTE", "HUMAN", "BROKER")
+Desk, packet, handle, MINUTE, HUMAN, BROKER, desk = (
+    attending[name] for name in ("Desk", "packet", "handle", "MINUTE", "HUMAN", "BROKER", "desk")
 )
 HASH = handle("new")
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Any]:
-    desk = Desk(tmp_path / "tocsin.db")
-    yield desk
-    desk.store.close()
 
 
 def bring(desk: Any, state: State) -> int:

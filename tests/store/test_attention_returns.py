@@ -1,7 +1,6 @@
 """Attention returns: recorded with the decision, under way at most once at a time, sent again only by the person."""
 
 import runpy
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,7 @@ from tocsin.store import attention_returns as returns
 from tocsin.store import intake
 
 attending = runpy.run_path(str(Path(__file__).parent / "attending.py"))
-Desk, packet, MINUTE, HUMAN, BROKER = (attending[name] for name in ("Desk", "packet", "MINUTE", "HUMAN", "BROKER"))
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Any]:
-    desk = Desk(tmp_path / "tocsin.db")
-    yield desk
-    desk.store.close()
+packet, MINUTE, BROKER, desk = (attending[name] for name in ("packet", "MINUTE", "BROKER", "desk"))
 
 
 def answered(desk: Any, key: str = "k", seat: Any = None) -> Any:
