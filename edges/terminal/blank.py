@@ -25,7 +25,7 @@ class Reader(NamedTuple):
     foreign: bool
 
 
-class Place(NamedTuple):
+class AtCursor(NamedTuple):
     """Where the cursor is: what stands before it in its row, whether something stands at it, and whether it is shown."""
 
     before: str
@@ -37,17 +37,17 @@ class Blank:
     """Remembers how the prompts of each program end that reads in this terminal."""
 
     def __init__(self) -> None:
-        self._first: Place | None = None
+        self._first: AtCursor | None = None
         self._first_row: str | None = None
         self._known: dict[int, set[str]] = {}
         self._rows: deque[str] = deque(maxlen=_ROWS)
 
-    def untouched(self, place: Place) -> None:
+    def untouched(self, place: AtCursor) -> None:
         """So it looks, and nobody has pressed a key yet."""
         self._first = place
         self._first_row = _masked(place.before) if _end(place.before) else None
 
-    def learn(self, reader: int, place: Place) -> None:
+    def learn(self, reader: int, place: AtCursor) -> None:
         """So the line of this program (by its process group) looks, and it is certainly empty."""
         end = _end(place.before)
         if end and place.shown and not place.occupied:
@@ -55,7 +55,7 @@ class Blank:
             if (row := _masked(place.before)) not in self._rows:
                 self._rows.append(row)
 
-    def is_prompt(self, place: Place) -> bool:
+    def is_prompt(self, place: AtCursor) -> bool:
         """True if exactly this row was a prompt before, its numbers aside."""
         row = _masked(place.before)
         return place.shown and not place.occupied and (row in self._rows or row == self._first_row)
@@ -74,13 +74,13 @@ class Blank:
         """True if its prompts are those of a shell."""
         return any(end.strip() in _SHELLS for end in self._ends(reader))
 
-    def looks_empty(self, reader: int, place: Place) -> bool:
+    def looks_empty(self, reader: int, place: AtCursor) -> bool:
         """True if nothing speaks against its being empty; where no cursor is shown and no prompt is known, nothing does."""
         if not place.shown or not self.knows(reader):
             return True
         return not place.occupied and (_end(place.before) in self._ends(reader) or self.looks_like_a_prompt(reader, place))
 
-    def looks_like_a_prompt(self, reader: int, place: Place) -> bool:
+    def looks_like_a_prompt(self, reader: int, place: AtCursor) -> bool:
         """True if there is a prompt before the cursor, whosesoever, and nothing at it."""
         mark = _end(place.before).strip()
         return not place.occupied and (mark in _PROMPTS if mark != ">" else not self.shell(reader))

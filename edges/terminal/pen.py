@@ -28,6 +28,16 @@ class Pen:
         self.shift = 0
         self.origin = False
 
+    @property
+    def dim(self) -> bool:
+        """True while it writes with less light."""
+        return "2" in self._properties
+
+    @property
+    def colour(self) -> str:
+        """The parameters that chose the colour of what it writes; empty for the terminal's own."""
+        return self._properties.get("38", "")
+
     def copy(self) -> "Pen":
         """Another one that draws alike."""
         other = Pen()

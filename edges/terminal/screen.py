@@ -8,7 +8,8 @@ from typing import Final
 
 from wcwidth import wcwidth
 
-from .faint import Ink
+from .faint import is_faint
+from .pen import Pen
 
 _TOKEN: Final = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
@@ -42,7 +43,7 @@ class Screen:
         self.cursor_shown = True
         self._top = 0
         self._bottom = 0
-        self._ink = Ink()
+        self._pen, self._faint = Pen(), False
         self._saved = (0, 0)
         self._main: list[list[str]] | None = None
         self._cells: list[list[str]] = []
@@ -97,7 +98,7 @@ class Screen:
         self._top, self._bottom = 0, self.rows - 1
         self._saved = (0, 0)
         self._main = None
-        self._ink = Ink()
+        self._pen, self._faint = Pen(), False
         self.cursor_shown = True
         self._cells = [self._blank() for _ in range(self.rows)]
 
@@ -132,8 +133,7 @@ class Screen:
         """Put narrow characters as far as the row goes; what is left over begins the next row."""
         self._wrap_if_full(1)
         part = run[: self.columns - self.column]
-        faint = self._ink.faint
-        self._cells[self.row][self.column : self.column + len(part)] = [c + _FAINT for c in part] if faint else part
+        self._cells[self.row][self.column : self.column + len(part)] = [c + _FAINT for c in part] if self._faint else part
         self.column += len(part)
         return run[len(part) :]
 
@@ -142,7 +142,7 @@ class Screen:
             return
         self._wrap_if_full(width)
         # A wide character fills two cells, the second with nothing.
-        cells = [character + _FAINT if self._ink.faint else character, ""][:width]
+        cells = [character + _FAINT if self._faint else character, ""][:width]
         self._cells[self.row][self.column : self.column + width] = cells[: self.columns - self.column]
         self.column += width
 
@@ -213,7 +213,8 @@ class Screen:
             self._private(params[1:], final)
             return
         if final == "m":
-            self._ink.choose(params)
+            self._pen.style(params)
+            self._faint = is_faint(self._pen)
             return
         numbers = [int(part) if part.isdigit() and len(part) < 6 else 0 for part in params.split(";")]
         action = _ACTIONS.get(final)

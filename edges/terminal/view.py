@@ -4,7 +4,7 @@ import re
 from collections import deque
 from typing import Final
 
-from .blank import Place
+from .blank import AtCursor
 from .dialog import dialog_in
 from .screen import Screen
 
@@ -34,10 +34,10 @@ class View:
         return self._size > 0 or self._unseen
 
     @property
-    def place(self) -> Place:
+    def place(self) -> AtCursor:
         """Where the cursor was at the last look."""
         before, at = self.screen.at_cursor()
-        return Place(before, bool(at), self.screen.cursor_shown)
+        return AtCursor(before, bool(at), self.screen.cursor_shown)
 
     def show(self, chunk: bytes) -> None:
         """Keep output for the next look; what can't matter any more is let go."""

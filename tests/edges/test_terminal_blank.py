@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tocsin.edges.terminal.blank import Blank, Place
+from tocsin.edges.terminal.blank import AtCursor, Blank
 from tocsin.edges.terminal.screen import Screen
 
 _tmux = runpy.run_path(str(Path(__file__).parent / "tmux.py"))
@@ -165,11 +165,11 @@ def _is_root() -> bool:
     return os.geteuid() == 0
 
 
-def place(output: str) -> Place:
+def place(output: str) -> AtCursor:
     screen = Screen(10, 40)
     screen.feed(output.encode())
     before, at = screen.at_cursor()
-    return Place(before, bool(at), screen.cursor_shown)
+    return AtCursor(before, bool(at), screen.cursor_shown)
 
 
 @pytest.mark.parametrize(
