@@ -250,6 +250,7 @@ def test_what_was_stopped_meanwhile_proves_nothing_and_gets_no_second_enter(tmp_
 def test_who_was_just_brought_back_is_not_typed_into_yet(tmp_path: Path) -> None:
     with OuterTerminal(tmp_path, agent=["composer"]) as outer:
         outer.sees(b"> ")
+        outer.fact("output")  # what it began with has been told; the next is of the stop
         before = len(outer.facts("output"))
         os.kill(outer.program(), signal.SIGSTOP)
         outer.fact("output", before + 1)
