@@ -7,7 +7,9 @@ import pytest
 
 _tmux = runpy.run_path(str(Path(__file__).parent / "tmux.py"))
 tmux, need, until, argv = (_tmux[name] for name in ("tmux", "need", "until", "argv"))
-INSERTING = ("vim", "--clean", "-n", "-c", "set nosmartindent | startinsert", "notes.txt")
+NO_QUESTIONS = "set t_RV= t_u7= t_RF= t_RB="
+"""Vim asks the terminal what it is; an answer that comes late, on a busy machine, ends its insert mode."""
+INSERTING = ("vim", "--clean", "-n", "--cmd", NO_QUESTIONS, "-c", "set nosmartindent | startinsert", "notes.txt")
 
 
 @pytest.fixture
