@@ -9,7 +9,6 @@ attention next``, in turns with a bare ``python -c pass``. Every queue is asked 
 """
 
 import json
-import os
 import sqlite3
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from figures import Row, below, median, missing, parser, percentile, report, told
+from figures import Row, as_installed, below, median, missing, parser, percentile, report, told
 
 from tocsin.contracts.attention_answers import Receipt
 from tocsin.contracts.attention_facts import Policy, Principal
@@ -208,7 +207,7 @@ def _flat(by_size: dict[int, tuple[Figures, list[float]]], small: int, large: in
 
 def _from_a_shell(place: Path, shells: int) -> list[Row]:
     """A whole command: the interpreter, the imports, the database, the answer on standard output."""
-    environ = {**os.environ, "XDG_STATE_HOME": str(place / "xdg"), "XDG_CONFIG_HOME": str(place / "none")}
+    environ = {**as_installed(), "XDG_STATE_HOME": str(place / "xdg"), "XDG_CONFIG_HOME": str(place / "none")}
     command = [sys.executable, "-m", "tocsin", "attention", "next", "--human", "human", "--json"]
     command += ["--store", str(place / "shell.db")]
     if subprocess.run(command, env=environ, capture_output=True, check=False).returncode:

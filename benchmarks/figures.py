@@ -5,6 +5,7 @@ Every benchmark can be run alone and prints its table; with ``--json`` it prints
 """
 
 import argparse
+import os
 import statistics
 from collections.abc import Iterable, Sequence
 
@@ -72,6 +73,11 @@ def median(values: Iterable[float]) -> float:
 def number(value: float) -> str:
     """Three digits that mean something, thousands apart."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def as_installed() -> dict[str, str]:
+    """The environment for a command that is measured: it may keep its byte code, as an installed program does."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def parser(about: str | None) -> argparse.ArgumentParser:
