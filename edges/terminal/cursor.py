@@ -17,6 +17,7 @@ _NEW_LINE: Final = "20"
 _ALTERNATE: Final = ("47", "1047", "1049")
 _NO_SIZE: Final = (1, 1)
 _MOST: Final = 1_000_000
+_WHERE: Final = 6
 
 
 class Saved(NamedTuple):
@@ -28,6 +29,15 @@ class Saved(NamedTuple):
     pen: Pen
 
 
+class Main(NamedTuple):
+    """What the main screen keeps of the cursor while the program draws on the other one."""
+
+    low: int
+    high: int
+    column: int | None
+    stayed: bool
+
+
 class Cursor(Place):
     """Follows the output."""
 
@@ -36,9 +46,12 @@ class Cursor(Place):
         self.pen = Pen()
         self.saved: Saved | None = None
         self._sequences = Sequences()
-        self._main: tuple[int, int, int | None] | None = None
+        self.main: Main | None = None
+        """There while the program draws on the alternate screen."""
         self._modes: set[str] = set()
         self._own_stops = False
+        self.questions = 0
+        """How often the program asked where the cursor is."""
 
     @property
     def half(self) -> bool:
@@ -48,7 +61,7 @@ class Cursor(Place):
     @property
     def alternate(self) -> bool:
         """True while the program draws on the alternate screen."""
-        return self._main is not None
+        return self.main is not None
 
     @property
     def known(self) -> bool:
@@ -73,19 +86,29 @@ class Cursor(Place):
         if new or whole or self.region[1] >= rows:
             self._open_region()
         if new:
-            # Terminals move rows about in ways of their own.
-            column = self.column if before == _NO_SIZE else None
+            # Terminals move rows about in ways of their own, and break lines anew. That is no move of the program's.
+            same = before[1] == columns or before == _NO_SIZE
+            column, stayed = self.column if same else None, self.stayed
             self.forget()
-            self.column = column
+            self.column, self.stayed = column, stayed
+            if self.main:
+                self.main = Main(0, self._last, self.main.column if same else None, self.main.stayed)
 
     def forget(self) -> None:
         """Somebody else has moved what stands on the screen: no place is known, and what was saved holds no more."""
         self.lose()
         self.saved = None
 
+    def mark_main(self) -> int | None:
+        """``mark`` on the main screen, while the program draws on the other; the row there, if it is certain."""
+        if self.main is None:
+            return None
+        self.main = self.main._replace(stayed=True)
+        return self.main.low if self.main.low == self.main.high else None
+
     def make_room(self) -> None:
         """What stood in the last row was moved up, and all that the program knows of moved with it."""
-        self.low, self.high = min(self.low, self.rows - 1), min(self.high, self.rows - 1)
+        self.low, self.high, self.stayed = min(self.low, self.rows - 1), min(self.high, self.rows - 1), False
         if self.saved:
             low, high = min(self.saved.low, self.rows - 1), min(self.saved.high, self.rows - 1)
             self.saved = self.saved._replace(low=low, high=high)
@@ -131,7 +154,7 @@ class Cursor(Place):
     def _go(self, row: int) -> None:
         first, last = (self.region[0], self._bottom) if self.pen.origin else (0, self._last)
         self.low = self.high = max(first, min(first + row, last))
-        self.shift = None
+        self._lose_track()
 
     def _control(self, control: str) -> None:
         if control in "\n\x0b\x0c":
@@ -182,7 +205,7 @@ class Cursor(Place):
             self.lose()
             return
         self.low, self.high, self.column, pen = self.saved
-        self.pen, self.shift = pen.copy(), 0
+        self.pen, self.shift, self.stayed = pen.copy(), 0, False
         if pen.origin and not self.region[0] <= self.low <= self.high <= self.region[1]:
             # Some terminals pull it into the region.
             self.lose()
@@ -191,7 +214,8 @@ class Cursor(Place):
         self.pen, self.saved, self._modes, self._own_stops = Pen(), None, set(), False
         self.wraps = True
         self.low = self.high = self.column = 0
-        self.shift = self._main = None
+        self.main = None
+        self._lose_track()
         self._open_region()
 
     def _designate(self, name: str, member: str) -> None:
@@ -213,6 +237,8 @@ class Cursor(Place):
         numbers = [int(part) if part.isdigit() else 0 for part in params.split(";")]
         if final == "m":
             self.pen.style(params)
+        elif final == "n":
+            self.questions += numbers[0] == _WHERE
         elif final == "r":
             self._set_region(numbers[0], numbers[1] if len(numbers) > 1 else 0)
         elif final in "su" and not params:
@@ -282,13 +308,14 @@ class Cursor(Place):
         if whole:
             # That saves the cursor by itself, and restores it; on the other screen nothing is saved.
             self.saved = None
-        if self._main is None:
-            self._main = self.low, self.high, self.column
-        else:
-            if whole:
-                self.low, self.high, self.column = self._main
-            self._main = None
-        self.shift = None
+        main, stayed = self.main, self.stayed
+        self._lose_track()
+        if main is None:
+            self.main = Main(self.low, self.high, self.column, stayed)
+            return
+        if whole:
+            self.low, self.high, self.column, self.stayed = main
+        self.main = None
 
     def _set_region(self, top: int, bottom: int) -> None:
         top, bottom = max(top, 1) - 1, min(bottom or self._last + 1, self._last + 1) - 1

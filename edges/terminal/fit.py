@@ -13,6 +13,13 @@ from .watch import Watch
 _REST: Final = 0.05
 """Seconds of silence after which the row may be drawn without coming between two pieces of a drawing."""
 
+_SETTLED: Final = 0.4
+"""Seconds after the last change of the size until the row is drawn in its new place.
+
+tmux tells of a size a quarter of a second late, while it changes again and again: what was the lowest row in the size that it
+told may now hold a line of the program's.
+"""
+
 
 class Fit:
     """Keeps the program's size and the status row right. ``say`` writes to our terminal, between two outputs of the program.
@@ -38,7 +45,7 @@ class Fit:
         self._due = anyio.Event()
         self._painted_over = 0
         self.changed: Callable[[], None] = lambda: None
-        """Called when the row was taken or given back."""
+        """Called when the row was taken or given back, or the size has changed."""
         if status:
             watch.modes.listener = status.hear
 
@@ -51,6 +58,7 @@ class Fit:
                 size = size._replace(rows=size.rows - 1)
         self._child.resize(size)
         self._watch.resize(size)
+        self.changed()
         self._due.set()
 
     async def keep_row(self, status: StatusRow) -> None:
@@ -59,11 +67,17 @@ class Fit:
             self._due = anyio.Event()
             size = self._outer.size()
             if not (self._watch.modes.alternate or status.half or status.stands(size.rows, size.columns)):
+                status.resized(size.rows, size.columns)
+                await self._say(status.wipe())
+                if status.taken and not await self._settled():
+                    continue
                 await self._take_row(status)
             elif self._rests(_REST):
                 printed = self._watch.flow.printed
                 await self._say(status.paint(again=printed != self._painted_over))
                 self._painted_over = printed
+                if self._outer.answers:
+                    await self._say(status.ask())
             with anyio.move_on_after(PERIOD):
                 await self._due.wait()
 
@@ -98,6 +112,18 @@ class Fit:
     def undo(self) -> bytes:
         """What to write so that there is no row; it stays as it is."""
         return self._status.undo() if self._status else b""
+
+    async def _settled(self) -> bool:
+        """False if the size changes again very soon: a window that is drawn larger passes through many."""
+        with anyio.move_on_after(_SETTLED):
+            await self._due.wait()
+            return False
+        return True
+
+    async def heard_out(self) -> None:
+        """Wait a moment for what our terminal was asked: nobody after us is to find the answer among the keys."""
+        if self._status and self._status.whereabouts.awaited:
+            await self._status.whereabouts.heard_out()
 
     async def _take_row(self, status: StatusRow) -> None:
         size = self._outer.size()

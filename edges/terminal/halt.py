@@ -63,6 +63,7 @@ class Halt:
         """The program stopped: stop with it, and bring it back when somebody brings us back, or at once if nobody could."""
         self._here = anyio.Event()
         await self._hear_out()
+        await self._fit.heard_out()
         await self._lend()
         stop_ourselves(signal.SIGTSTP)
         await self._await_front()

@@ -38,6 +38,11 @@ class Outer:
         return self.attributes is None or _is_in_front()
 
     @property
+    def answers(self) -> bool:
+        """True if what the terminal answers to what is written to it is read by us."""
+        return self.typed and self.in_front and _is_one(STDIN, STDOUT)
+
+    @property
     def attributes_within(self) -> Attributes | None:
         """Those for the program's own terminal. Where its output goes elsewhere, line ends stay as it writes them."""
         if self.attributes is None or shows(STDOUT):
@@ -74,6 +79,11 @@ class Outer:
         """Restore it for good."""
         self.restore()
         self.will.close()
+
+
+def _is_one(*streams: int) -> bool:
+    """True if all of them are the same terminal."""
+    return all(is_given(fd) for fd in streams) and len({os.fstat(fd).st_rdev for fd in streams}) == 1
 
 
 def shows(fd: int) -> bool:

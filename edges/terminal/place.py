@@ -19,6 +19,8 @@ class Place:
         self.column: int | None = 0
         self.shift: int | None = None
         """Rows from the saved place down to this one, where that is certain."""
+        self.stayed = False
+        """True if since the last ``mark`` it was certainly not moved out of its row, nor did anything scroll for it."""
         self.region = (0, 0)
         """Top and bottom row, as the program sees it."""
         self.exposed = False
@@ -32,18 +34,37 @@ class Place:
         return self.region == (0, self.rows - 1)
 
     @property
+    def certain(self) -> bool:
+        """True if its row is known."""
+        return self.low == self.high
+
+    @property
     def strayed(self) -> bool:
         """True if it stands for certain in a row that is not the program's."""
-        return self.low == self.high >= self.rows
+        return self.certain and self.low >= self.rows
 
     def lose(self) -> None:
         """From here on the place is unknown."""
-        self.low, self.high, self.column, self.shift = 0, self._last, None, None
+        self.low, self.high, self.column = 0, self._last, None
+        self._lose_track()
+
+    def mark(self) -> None:
+        """Note whether it stays in this row."""
+        self.stayed = True
+
+    def learn(self, row: int) -> None:
+        """At the last ``mark`` it stood in this row. What can't be true after what was printed is not believed."""
+        if self.stayed and self.low <= row <= self.high:
+            self.low = self.high = row
 
     def leave_spare(self) -> None:
         """Wherever it was, it now stands in a row of the program's."""
         if self.high >= self.rows:
-            self.low, self.high, self.shift = min(self.low, self.rows - 1), self.rows - 1, None
+            self.low, self.high = min(self.low, self.rows - 1), self.rows - 1
+            self._lose_track()
+
+    def _lose_track(self) -> None:
+        self.shift, self.stayed = None, False
 
     @property
     def _last(self) -> int:
@@ -62,7 +83,8 @@ class Place:
             end = self.column + cells if self.column is not None else self.columns
             self.column = end if end < self.columns else None
         elif self.column is None:
-            self.high, self.shift = self._down(self.high, cells // self.columns + 1), None
+            self.high = self._down(self.high, cells // self.columns + 1)
+            self._lose_track()
         else:
             rows, rest = divmod(self.column + cells - 1, self.columns)
             self.column = rest + 1
@@ -86,9 +108,9 @@ class Place:
     def _step(self, to: Callable[[int], int]) -> None:
         low, high = to(self.low), to(self.high)
         # Where margins lie within the span, or stop a move at one end of it, it is not the same for every row.
-        same = self.low == self.high or (low - self.low == high - self.high and self.whole_region and self.high < self.rows)
+        same = self.certain or (low - self.low == high - self.high and self.whole_region and self.high < self.rows)
         self.shift = self.shift + low - self.low if same and self.shift is not None else None
-        self.low, self.high = low, high
+        self.low, self.high, self.stayed = low, high, False
 
     def _move(self, rows: int, column: int | None) -> None:
         """So many rows down, or up; the region's margins stop it."""

@@ -19,6 +19,7 @@ from .outer import STDIN, STDOUT, Outer, shows
 from .status import StatusRow
 from .streams import GONE, PAGE, Inlet, Outlet, is_given
 from .watch import Watch
+from .whereabouts import WHOLE_WITHIN
 
 _LOOK_AFTER: Final = 0.02
 """Seconds between output and the look at it, so that a repaint is seen whole."""
@@ -75,6 +76,7 @@ class Session:
                 if self._status:
                     tasks.start_soon(self._fit.keep_row, self._status)
                 await self._carry_output_to_the_end()
+                await self._fit.heard_out()
                 tasks.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):
@@ -148,7 +150,7 @@ class Session:
     async def _show(self, chunk: bytes) -> None:
         async with self._writing:
             await self._outlet.write(chunk)
-        if self._status and self._watch.modes.alternate == self._status.shown:
+        if self._status and not self._status.fits_screen(alternate=self._watch.modes.alternate):
             await self._fit.follow_screen(self._status)
 
     async def _carry_keys(self) -> None:
@@ -157,7 +159,7 @@ class Session:
         inlet = Inlet(STDIN)
         last = b"\n"
         try:
-            while keys := await inlet.read():
+            while keys := await self._typed(inlet):
                 await self._keyboard.make_way(keys)
                 newline_sends = b"\n" in keys and self._child.reads_lines()
                 self._watch.keyed(keys, newline_sends=newline_sends)
@@ -170,6 +172,21 @@ class Session:
             await self._child.put_down()
         else:
             await self._pass_on(self._child.end_of_input(last))
+
+    async def _typed(self, inlet: Inlet) -> bytes:
+        """The next keys; empty at the end. What our terminal was asked by us is not among them."""
+        if self._status is None:
+            return await inlet.read()
+        whereabouts = self._status.whereabouts
+        while True:
+            with anyio.move_on_after(WHOLE_WITHIN if whereabouts.begun else math.inf):
+                read = await inlet.read()
+                if keys := whereabouts.take(read) if read else whereabouts.rest():
+                    return keys
+                if not read:
+                    return b""
+                continue
+            return whereabouts.rest()
 
     async def _pass_on(self, keys: bytes) -> None:
         await self._halt.over()

@@ -7,6 +7,7 @@ from wcwidth import wcwidth
 
 from .cursor import Cursor
 from .text import clean
+from .whereabouts import Whereabouts
 
 PERIOD: Final = 0.5
 """Seconds between two looks at the text."""
@@ -22,8 +23,9 @@ class StatusRow:
     program's it is ours. From then on the place has to be known from the output, and while it is not, drawing is put off.
     What was saved before a resize or a stop is not kept: the terminal itself may have moved what it is about.
 
-    While a program owns the whole screen there is no row. After a resize the row is the new lowest; where the terminal itself
-    moved the old one to, nobody can know, and the program's next lines write over it.
+    While a program owns the whole screen there is no row. After a resize the row is the new lowest. The terminal may have moved
+    the old one, but together with the program's cursor: as far below that as it was, it is wiped off. For this the cursor's
+    row has to be known, and where the output does not tell it, the terminal is asked.
     """
 
     def __init__(self, text: Callable[[], str]) -> None:
@@ -31,7 +33,14 @@ class StatusRow:
         self._rows = 0
         self._columns = 0
         self._painted = ""
+        self._old: int | None = None
+        """How far below the cursor the row of the former size is, if it is still there."""
         self._cursor = Cursor()
+        self._wonders = True
+        """Something has happened since the terminal was asked where the cursor is."""
+        self._believes = False
+        """The answer that is under way is about the screen as it is now."""
+        self.whereabouts = Whereabouts(self._learn)
 
     @property
     def taken(self) -> bool:
@@ -48,18 +57,31 @@ class StatusRow:
         """True if the program's output stopped inside a sequence or a character: nothing may be written now."""
         return self._cursor.half
 
+    def fits_screen(self, *, alternate: bool) -> bool:
+        """True if it is taken as it should be: not on the alternate screen, and on the other one protected."""
+        return not self.taken if alternate else self.shown
+
     def stands(self, rows: int, columns: int) -> bool:
         """True if nothing is to be claimed on a screen of that size: the row is there, or there is none to spare."""
         return rows < _SMALLEST or (self._rows, self._columns) == (rows, columns)
 
     def hear(self, chunk: bytes) -> None:
         """The program prints this."""
+        asked = self._cursor.questions
         self._cursor.feed(chunk)
+        self.whereabouts.overheard(self._cursor.questions - asked)
+        self._wonders = True
 
     def resized(self, rows: int, columns: int) -> None:
         """The screen has this size."""
-        spare = self._cursor.spare
-        self._cursor.resize(max(1, rows - spare), columns, spare)
+        cursor, spare = self._cursor, self._cursor.spare
+        if (rows, columns) != (cursor.rows + spare, cursor.columns):
+            # Made narrower, a line between the two may be two lines now; made lower, the lowest row may be another one.
+            larger = rows >= cursor.rows + spare and columns >= cursor.columns
+            self._old, self._believes = self._below() if larger else None, False
+            if not cursor.alternate:
+                cursor.mark()
+        cursor.resize(max(1, rows - spare), columns, spare)
 
     def moved(self) -> None:
         """Somebody else has written on the screen."""
@@ -69,17 +91,35 @@ class StatusRow:
         """Take the lowest of ``rows``; what stood there moves up. Nothing if there is none to spare."""
         if rows < _SMALLEST:
             return self.release()
+        cursor, wiped = self._cursor, self.wipe()
         self._rows, self._columns = rows, columns
-        cursor = self._cursor
         cursor.resize(rows - 1, columns, 1)
         # A line feed at the very bottom makes room; up again, so that the cursor is never in the row.
         room = b"\x1bD\x1b[A" if cursor.high >= cursor.rows and cursor.whole_region else b""
         cursor.make_room()
-        return room + self._drawn(self._row(), forced=True)
+        self._wonders = True
+        return wiped + room + self._drawn(self._row(), forced=True)
+
+    def wipe(self) -> bytes:
+        """Take the row of the former size off the screen, before the new one is claimed. Nothing if its place is unknown."""
+        old, self._old, self._painted = self._old, None, ""
+        if old is None or not self._cursor.stayed or self.half:
+            return b""
+        # A region would stop the move down, and to change it moves the cursor.
+        return b"\x1b7\x1b[r\x1b8\x1b[0m\x1b[%dB\x1b[2K\x1b8" % old
+
+    def ask(self) -> bytes:
+        """The question where the cursor is, if that is unknown and the program has rested since it was asked last."""
+        cursor = self._cursor
+        if not (self._wonders and self.shown and self._fits) or cursor.alternate or cursor.certain or self.half:
+            return b""
+        self._wonders, self._believes = False, True
+        cursor.mark()
+        return self.whereabouts.ask()
 
     def paint(self, *, again: bool = False) -> bytes:
         """Draw the row if its text is new, or ``again`` because the program may have drawn over it."""
-        if not self.taken or self.half:
+        if not self._fits or self.half:
             return b""
         text = self._row()
         if text == self._painted and not (again or self._upset):
@@ -88,15 +128,18 @@ class StatusRow:
 
     def mend(self) -> bytes:
         """Protect the row again, if the program's output undid that."""
-        return self._drawn(self._row()) if self.taken and self._upset and not self.half else b""
+        return self._drawn(self._row()) if self._fits and self._upset and not self.half else b""
 
     def release(self) -> bytes:
         """Give the row back, empty."""
         if not self.taken:
             return b""
-        given = self._around(self._given_back(), forced=True)
+        if self._cursor.alternate:
+            self._old = self._below()
+        given = b"" if self._fits or self._cursor.alternate else self.wipe()
+        given += self._around(self._given_back(), forced=True)
         self._rows = 0
-        self._cursor.resize(self._cursor.rows + 1, self._columns, 0)
+        self._cursor.resize(self._cursor.rows + 1, self._cursor.columns, 0)
         return given
 
     def undo(self) -> bytes:
@@ -104,12 +147,32 @@ class StatusRow:
         return b"\x1b7" + self._given_back() + b"\x1b8" if self.taken else b""
 
     @property
+    def _fits(self) -> bool:
+        """True if the row is taken, and the screen still has the size that it had then."""
+        cursor = self._cursor
+        return self.taken and (self._rows, self._columns) == (cursor.rows + cursor.spare, cursor.columns)
+
+    def _below(self) -> int | None:
+        """How far below the cursor the row stands, as far as that is certain."""
+        cursor = self._cursor
+        if self._old is not None:
+            return self._old if (cursor.main or cursor).stayed else None
+        if not (self._painted and self._fits):
+            return None
+        row = cursor.mark_main() if cursor.alternate else cursor.low if cursor.certain else None
+        return None if row is None else self._rows - 1 - row
+
+    def _learn(self, row: int) -> None:
+        if self._believes:
+            self._cursor.learn(row)
+
+    @property
     def _upset(self) -> bool:
         return self._cursor.exposed or self._cursor.strayed
 
     def _drawn(self, text: str, *, forced: bool = False) -> bytes:
         top, bottom = self._cursor.region
-        body = b"\x1b[%d;%dr\x1b[%d;1H\x1b[0;7m%s\x1b[0m" % (top + 1, bottom + 1, self._rows, text.encode())
+        body = b"\x1b[%d;%dr\x1b[%d;1H\x1b[0m\x1b[2K\x1b[7m%s\x1b[0m" % (top + 1, bottom + 1, self._rows, text.encode())
         left = self._left()
         drawn = self._around(body, forced=forced)
         if drawn:
@@ -129,7 +192,8 @@ class StatusRow:
         if self._cursor.alternate:
             # Nothing of ours was drawn there, and a region of the program's own is to stay.
             return b"\x1b[r" if self._cursor.whole_region else b""
-        return b"\x1b[r\x1b[%d;1H\x1b[0m\x1b[2K" % self._rows
+        # After a resize the row of that number may be the program's.
+        return b"\x1b[r\x1b[%d;1H\x1b[0m\x1b[2K" % self._rows if self._fits else b"\x1b[r"
 
     def _around(self, body: bytes, *, forced: bool) -> bytes:
         """``body``, and what leaves all as it was; nothing if that can't be done now, unless ``forced``."""
@@ -150,4 +214,5 @@ class StatusRow:
                 break
             width += cells
             kept.append(character if cells else "")
-        return "".join(kept) + " " * (self._columns - width)
+        # Nothing up to the edge: in a narrower window a full row would become two.
+        return "".join(kept)

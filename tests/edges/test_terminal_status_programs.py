@@ -1,6 +1,7 @@
 """The status row around real programs on a real terminal: what they saved and set is theirs, at rest and after it."""
 
 import runpy
+import time
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,10 @@ def server():
         yield server
 
 
-def with_row(server, program):
+def with_row(server, program, name="dev"):
     """The program under ``tocsin run --status``, once its row is there."""
-    screen = server.screen("row", argv("run", "--as", "dev", "--status", "--", *program), {})
-    screen.sees("tocsin dev: 0 pending")
+    screen = server.screen(name, argv("run", "--as", name, "--status", "--", *program), {})
+    screen.sees(f"tocsin {name}: 0 pending")
     return screen
 
 
@@ -61,3 +62,72 @@ def test_a_program_that_opens_the_whole_screen_does_not_scroll_the_row_away(serv
     row.sees("38 39 40")
     assert row.text().split("\n")[-1].startswith("tocsin dev: 1 pending")
     assert [line for line in above(row) if line.startswith("line")] == [f"line {n}" for n in range(1, 6)]
+
+
+SIZES = {
+    "higher": [(110, 30)],
+    "steps": [(110, rows) for rows in range(25, 40)],
+    "twice": [(110, 30), None, (110, 40)],
+    "wider": [(150, 40)],
+    "lower": [(110, 15)],
+    "back": [(110, 12), None, (110, 24)],
+    "narrower": [(70, 24)],
+    "wide-again": [(70, 24), None, (110, 24)],
+}
+"""Sizes one after the other, and pauses in which the row is drawn in its new place."""
+
+
+@pytest.mark.parametrize("lines", [0, 30, 200], ids=["at the top", "a little above", "much above"])
+def test_there_is_one_row_after_a_resize_and_no_line_is_lost(server, lines) -> None:
+    """A terminal that grows has rows come back from above, as many as there are: the old row is then anywhere."""
+    script = f"i=0; while [ $i -lt {lines} ]; do i=$((i+1)); echo line $i; done; printf 'say: '; cat"
+    screens = {name: with_row(server, ["sh", "-c", script], name) for name in SIZES}
+    for part in range(3):
+        # The terminal is asked where the cursor is when the output has rested. Nothing shows that it has answered.
+        time.sleep(1.0)
+        for name, sizes in SIZES.items():
+            for size in parts_of(sizes, part):
+                screens[name].resize(*size)
+        for name, sizes in SIZES.items():
+            for _, rows in parts_of(sizes, part)[-1:]:
+                one_row(screens[name], name, rows)
+    for screen in screens.values():
+        screen.keys("x")
+        screen.sees("say: x")
+        shown = [line for line in screen.all_text().split("\n") if line.startswith("line")]
+        assert shown == [f"line {n}" for n in range(1, lines + 1)]
+
+
+def test_the_row_of_before_a_full_screen_is_gone_after_it_too(server) -> None:
+    """The main screen was made larger while the program drew on the other one."""
+    script = r"seq 100 103; printf 'say: '; read go; printf '\033[?1049hfull'; read go; printf '\033[?1049lback'; read go"
+    screen = with_row(server, ["sh", "-c", script])
+    time.sleep(1.0)  # for the terminal's answer, as above
+    screen.keys("Enter")
+    screen.sees("full")
+    screen.resize(110, 35)
+    until(lambda: (110, 35) in screen.sizes() and len(screen.sizes()) == 1, "the whole screen for the program")
+    screen.keys("Enter")
+    screen.sees("back")
+    one_row(screen, "dev", 35)
+
+
+def parts_of(sizes, part):
+    """The sizes between two pauses."""
+    parts = [[]]
+    for size in sizes:
+        if size is None:
+            parts.append([])
+        else:
+            parts[-1].append(size)
+    return parts[part] if part < len(parts) else []
+
+
+def one_row(screen, name, rows):
+    """Wait until the status row is the lowest, and there is no other."""
+
+    def alone():
+        shown = screen.text().split("\n")
+        return len(shown) == rows and [at for at, line in enumerate(shown) if f"tocsin {name}:" in line] == [rows - 1]
+
+    until(alone, lambda: f"one row, at {rows}:\n{screen.text()}")

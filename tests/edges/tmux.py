@@ -179,14 +179,16 @@ class Screen:
         need("ps")
         top = int(self._server("display-message", "-p", "-t", self._name, "#{pane_pid}"))
         listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat=,tty=,comm="], capture_output=True, text=True, check=True)
-        ours, found = {top}, []
-        for pid, parent, *said in sorted(
-            (line.split(None, 4) for line in listed.stdout.splitlines()), key=lambda row: int(row[0])
-        ):
-            if int(pid) in ours or int(parent) in ours:
-                ours.add(int(pid))
-                found.append(said)
-        return found
+        rows = [
+            (int(pid), int(parent), said) for pid, parent, *said in (line.split(None, 4) for line in listed.stdout.splitlines())
+        ]
+        ours: set[int] = set()
+        more = {top}
+        # Numbers begin anew one day: a child's may be below its parent's.
+        while more:
+            ours |= more
+            more = {pid for pid, parent, _ in rows if parent in ours} - ours
+        return [said for pid, _, said in rows if pid in ours]
 
     def sees(self, text):
         """Wait until it is shown."""
