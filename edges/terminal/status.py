@@ -62,8 +62,8 @@ class StatusRow:
         return not self.taken if alternate else self.shown
 
     def stands(self, rows: int, columns: int) -> bool:
-        """True if nothing is to be claimed on a screen of that size: the row is there, or there is none to spare."""
-        return rows < _SMALLEST or (self._rows, self._columns) == (rows, columns)
+        """True if nothing is to be done on a screen of that size: the row is there, or there is none, as none is to spare."""
+        return (self._rows, self._columns) == (rows, columns) or (rows < _SMALLEST and not self.taken)
 
     def hear(self, chunk: bytes) -> None:
         """The program prints this."""
@@ -85,6 +85,7 @@ class StatusRow:
 
     def moved(self) -> None:
         """Somebody else has written on the screen."""
+        self._old = None
         self._cursor.forget()
 
     def claim(self, rows: int, columns: int) -> bytes:

@@ -74,7 +74,7 @@ def test_a_small_screen_has_none_to_spare() -> None:
     assert not status.shown
     assert status.stands(3, 20)
     status.claim(6, 20)
-    assert (status.stands(6, 20), status.stands(7, 20)) == (True, False)
+    assert (status.stands(6, 20), status.stands(7, 20), status.stands(3, 20)) == (True, False, False)
     assert status.claim(3, 20) != b""
     assert not status.shown
 
