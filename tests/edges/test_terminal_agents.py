@@ -16,7 +16,7 @@ import pytest
 AGENTS = Path(__file__).parents[1] / "agents"
 _outer = runpy.run_path(str(AGENTS / "outer_terminal.py"))
 OuterTerminal, lines_of, until = _outer["OuterTerminal"], _outer["lines_of"], _outer["until"]
-RUNS = int(os.environ.get("TOCSIN_TERMINAL_RUNS", "15"))
+RUNS = int(os.environ.get("TOCSIN_TERMINAL_RUNS", "40"))
 """Seeded runs for each agent."""
 
 EVERY_AGENT = (

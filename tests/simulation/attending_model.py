@@ -6,10 +6,11 @@ from tocsin.contracts.attention_answers import Receipt, Refusal
 
 
 class Model:
-    """Item id → state, revision, place in the line, and what it says."""
+    """Item id → state, revision, place in the line, and what it says. Source id → its way back, and whether it was revoked."""
 
     def __init__(self) -> None:
         self.items: dict[int, dict[str, Any]] = {}
+        self.sources: dict[str, dict[str, Any]] = {}
         self.places = 0
         self.now = 0
 
@@ -36,7 +37,26 @@ class Model:
     def is_due(self, item: dict[str, Any]) -> bool:
         return item["state"] == "deferred" and item["until"] is not None and item["until"] <= self.now
 
+    def a_source(self, nth: int) -> str:
+        """Mostly one that may ask."""
+        return "nobody" if nth == 8 else sorted(self.sources)[nth % len(self.sources)]
+
+    def barred(self, source: str | None) -> str | None:
+        """Why a source may ask for nothing at all."""
+        if source is None:
+            return None
+        if source not in self.sources:
+            return "unauthenticated"
+        return "source_revoked" if self.sources[source]["revoked"] else None
+
+    def is_owed(self, item_id: int) -> bool:
+        """True if somebody waits for the answer to it, or did: revoking a source takes no answer away."""
+        source = self.items[item_id]["source"]
+        return source is not None and self.sources[source]["mode"] != "none"
+
     def refused(self, said: dict[str, Any], legal: tuple[str, ...], source: str | None) -> str | None:
+        if barred := self.barred(source):
+            return barred
         item = self.items.get(said["item_id"])
         if item is None:
             return "unknown_item"

@@ -207,32 +207,5 @@ def examine_items(connection: sqlite3.Connection) -> None:
     assert connection.execute(owed).fetchall() == connection.execute("SELECT count(*) FROM attention_returns").fetchall()
 
 
-def test_forty_callers_at_once_get_one_item(tmp_path: Path) -> None:
-    """H01: ten items wait, and everybody asks for the next one in the same moment."""
-    desk = Desk(tmp_path / "tocsin.db")
-    for key in "abcdefghij":
-        desk.do("add", **packet(key))
-    program = (
-        "import json, runpy, sys, threading\n"
-        f"attending = runpy.run_path({str(Path(__file__).parent.parent / 'store' / 'attending.py')!r})\n"
-        "gate, told = threading.Barrier(10), []\n"
-        "def ask(nth):\n"
-        "    desk = attending['Desk'](__import__('pathlib').Path(sys.argv[1]))\n"
-        "    gate.wait()\n"
-        "    id = attending['command_id'](int(sys.argv[2]) * 100 + nth)\n"
-        "    receipt = desk.ask('next', id=id, human_id='hakon')\n"
-        "    told.append((receipt.result, receipt.item_id))\n"
-        "threads = [threading.Thread(target=ask, args=(nth,)) for nth in range(10)]\n"
-        "[thread.start() for thread in threads]\n"
-        "[thread.join() for thread in threads]\n"
-        "print(json.dumps(told))\n"
-    )
-    command = [sys.executable, "-c", program, str(desk.path)]
-    callers = [subprocess.Popen([*command, str(nth + 1)], stdout=subprocess.PIPE) for nth in range(4)]
-    told = [tuple(one) for caller in callers for one in json.loads(caller.communicate(timeout=60)[0])]
-    desk.store.close()
-    assert Counter(told) == {("claimed", 1): 1, ("already_active", 1): 39}
-
-
 if __name__ == "__main__":
     Worker(Path(sys.argv[1]), int(sys.argv[2])).run()
