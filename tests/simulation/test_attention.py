@@ -12,13 +12,13 @@ from hypothesis.stateful import initialize, precondition, rule
 from tocsin.contracts.attention_answers import Code
 
 HERE = Path(__file__).parent
-World, Questions, WayBack, Laws = (
-    runpy.run_path(str(HERE / f"attending_{file}.py"))[name]
-    for file, name in (("world", "World"), ("questions", "Questions"), ("back", "WayBack"), ("laws", "Laws"))
+PARTS = {"world": "World", "questions": "Questions", "comings": "Comings", "back": "WayBack", "laws": "Laws"}
+World, Questions, Comings, WayBack, Laws = (
+    runpy.run_path(str(HERE / f"attending_{file}.py"))[name] for file, name in PARTS.items()
 )
 
 
-class Attending(World, Questions, WayBack, Laws):
+class Attending(World, Questions, Comings, WayBack, Laws):
     """All that may happen, and all that must stay true."""
 
     @initialize(sent=st.booleans())
