@@ -80,7 +80,7 @@ def show(as_json: bool) -> None:
     places = [
         (agent, in_project) for agent in AGENTS.values() for in_project in (False, True) if agent.project or not in_project
     ]
-    found = [_place(agent, in_project) for agent, in_project in places]
+    found = [place_of(agent, in_project) for agent, in_project in places]
     if as_json:
         print_json({"hooks": found})
         return
@@ -100,7 +100,7 @@ def _print_or_write(change: Change, *, only_print: bool) -> bool:
     return not only_print
 
 
-def _place(agent: Agent, in_project: bool) -> Place:
+def place_of(agent: Agent, in_project: bool) -> Place:
     path = _file(agent, in_project=in_project)
     try:
         there = commands(agent, path)

@@ -77,6 +77,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "fingerprint": ("fingerprint:fingerprint", "Show which messages are the same, and why."),
     "rules": ("rules:rules", "Show and test the rules that find news in output."),
     "config": ("config:config", "Show and check the settings."),
+    "doctor": ("doctor:doctor", "Show whether all is well here, and what to do if not."),
     "completion": ("config:completion", "Print the completion script for a shell."),
     "demo": ("demo.command:demo", "See the whole thing in a minute, no agent needed."),
     "bench": ("bench:bench", "Measure this machine."),

@@ -74,7 +74,7 @@ def recipients() -> None:
 @list_options
 def list_(everybody: bool, patience: float, store: Path | None, as_json: bool, jsonl: bool) -> None:
     """List the recipients; * marks the one we run inside, a number of a process those that are here."""
-    found = {holder.name: _here(holder, patience) for holder in living(runtime_directory())}
+    found = {holder.name: who_holds(holder, patience) for holder in living(runtime_directory())}
     try:
         with if_stored(store) as records:
             if records is not None:
@@ -191,7 +191,7 @@ def _in_words(waits: WaitState | None) -> str:
     return f"yes, {' and '.join(found)}" if found else "no"
 
 
-def _here(holder: Holder, patience: float) -> Entry:
+def who_holds(holder: Holder, patience: float) -> Entry:
     """Who holds a name, and what it says of itself; it may have no time to say anything."""
     fields: dict[str, Any] = msgspec.structs.asdict(holder)
     welcome = _welcome(holder, patience)

@@ -15,7 +15,7 @@ from .opening import SET_ASIDE, applied_steps, connect, examine, undo
 if TYPE_CHECKING:
     from .salvage import Salvaged
 
-__all__ = ["Store", "Transaction", "View", "set_aside", "wal_bytes"]
+__all__ = ["Store", "Transaction", "View", "set_aside", "translated", "wal_bytes"]
 
 Row = tuple[Any, ...]
 
@@ -56,7 +56,8 @@ _FAULTS: Final = (sqlite3.Error, OverflowError, UnicodeError)
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def translated(path: Path) -> Iterator[None]:
+    """Within it an error of SQLite is one of ours, with the file, the reason and what to do."""
     try:
         yield
     except _FAULTS as error:
@@ -165,7 +166,7 @@ class Store:
         try:
             yield transaction
             transaction._ready()
-            with _translated(self.path):
+            with translated(self.path):
                 connection.execute("COMMIT")
         except BaseException as error:
             self._undo(connection)
@@ -188,7 +189,7 @@ class Store:
     def data_version(self) -> int:
         """A number that changes when another connection has committed. Asking costs microseconds."""
         connection = self._ready()
-        with _translated(self.path):
+        with translated(self.path):
             # Each connection counts from the same number, so one that was opened anew must not look like the one before.
             return int(connection.execute("PRAGMA data_version").fetchone()[0]) + (self._reopened << 32)
 
@@ -250,7 +251,7 @@ class Store:
     def _carry_over(self, old: sqlite3.Connection, fresh: sqlite3.Connection) -> "Salvaged":
         from .salvage import carry_over
 
-        with _translated(self.path):
+        with translated(self.path):
             fresh.execute("BEGIN IMMEDIATE")
             salvaged = carry_over(old, Transaction(fresh, self.path))
             fresh.execute("COMMIT")
@@ -276,7 +277,7 @@ class Store:
                     prune(tx, now)
 
     def _check(self) -> None:
-        with _translated(self.path):
+        with translated(self.path):
             examine(self._ready(), self.path)
 
 
@@ -291,11 +292,11 @@ def set_aside(path: Path, now: Instant) -> Path:
 def _is_sound(path: Path) -> bool:
     if is_emptied(path):
         return False
-    with _translated(path):
+    with translated(path):
         # Read-only: a connection that may write tidies the log away when it ends, and the log is to be kept as it is.
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
-        with _translated(path):
+        with translated(path):
             examine(connection, path)
             return bool(applied_steps(connection, path))
     except (StoreBusy, StoreFull):
@@ -313,7 +314,7 @@ def _forked(path: Path) -> Forked:
 def _connect(path: Path, patience: float) -> sqlite3.Connection:
     try:
         create(path)
-        with _translated(path):
+        with translated(path):
             return connect(path, patience)
     except OSError as error:
         raise StoreFull(f"{path}: can't be made ({error.strerror}). Make its folder writable, or name another.") from error
