@@ -10,13 +10,18 @@ _BEFORE_CODE: Final = re.compile(
     r"|\b(?:failed with|return(?:s|ed)|result|reason))[^a-z]{0,24}$",
     re.ASCII,
 )
-_BEFORE_ADDRESS: Final = re.compile(
+_JUST_BEFORE_ADDRESS: Final = re.compile(
     r"(?:\b(?:at|by|addr(?:ess)?|pc|[re]?[bis]p|lr|ptr|pointer|thread|handle|object|this|self|frame|block|page|heap|base)"
-    r"[ :=(]{1,2}"
-    r"|codec can't decode byte |\+|#<[\w:]{1,50}:|<[\w.]{1,50}:? |\[[0-9]{1,9}:|\.[\w.()*]{1,30}\([0-9a-fx?, .{}]{0,40})$",
+    r"[ :=(]{1,2}|\+)$",
     re.ASCII,
 )
-"""Words and marks before what is a place in memory; the byte at which decoding stopped is as much a matter of chance."""
+"""Words and marks before what is a place in memory: the longest has nine characters."""
+_BEFORE_ADDRESS: Final = re.compile(
+    r"(?:codec can't decode byte |#<[\w:]{1,50}:|<[\w.]{1,50}:? |\[[0-9]{1,9}:|\.[\w.()*]{1,30}\([0-9a-fx?, .{}]{0,40})$",
+    re.ASCII,
+)
+"""More of them; the byte at which decoding stopped is as much a matter of chance. Each has one of the signs that follow."""
+_ADDRESS_SIGNS: Final = ("'", "<", "[", "(")
 _SYSTEM_CODES: Final = (
     range(0x80000000, 0x80010000),  # HRESULT
     range(0x80070000, 0x80080000),  # HRESULT that holds an error of Windows
@@ -57,8 +62,16 @@ def _leave_address(found: re.Match[str]) -> str:
     """More than 32 bits, or said to be a place in memory; any other number in hexadecimal digits may be a code or a value."""
     start = found.start()
     long = len(found[0]) > len("0x") + 8
-    placed = long or _BEFORE_ADDRESS.search(found.string, max(0, start - 64), start)
+    placed = long or _is_place(found.string, start)
     return "<hex>" if placed and not names_code(found) else found[0]
+
+
+def _is_place(text: str, start: int) -> bool:
+    """A text full of numbers is looked at before each of them, so what is rare is only sought where a sign of it is."""
+    if _JUST_BEFORE_ADDRESS.search(text, max(0, start - 10), start):
+        return True
+    before = text[max(0, start - 64) : start]
+    return any(sign in before for sign in _ADDRESS_SIGNS) and _BEFORE_ADDRESS.search(before) is not None
 
 
 def _leave_number(found: re.Match[str]) -> str:
