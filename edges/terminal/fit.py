@@ -46,8 +46,6 @@ class Fit:
         self._painted_over = 0
         self.changed: Callable[[], None] = lambda: None
         """Called when the row was taken or given back, or the size has changed."""
-        if status:
-            watch.modes.listener = status.hear
 
     def now(self) -> None:
         """Give the program the present size, less the status row."""
@@ -66,7 +64,7 @@ class Fit:
         while True:
             self._due = anyio.Event()
             size = self._outer.size()
-            if not (self._watch.modes.alternate or status.half or status.stands(size.rows, size.columns)):
+            if not (status.alternate or status.half or status.stands(size.rows, size.columns)):
                 status.resized(size.rows, size.columns)
                 await self._say(status.wipe())
                 if status.taken and not await self._settled():
@@ -86,7 +84,7 @@ class Fit:
         it again from one that undid that."""
         if status.half:
             return
-        if self._watch.modes.alternate:
+        if status.alternate:
             await self.give_row()
             self.now()
         elif status.taken:
@@ -98,7 +96,7 @@ class Fit:
         """Take the row again, if there is to be one, and give the program the size that there is now."""
         if self._status:
             self._status.moved()
-        if self._status and not self._watch.modes.alternate:
+        if self._status and not self._status.alternate:
             await self._take_row(self._status)
         else:
             self.now()

@@ -25,7 +25,7 @@ _KEYPAD_NAMES: Final = (b"\x1b>", b"\x1b=")
 class Modes:
     """The modes that the output so far left behind; a sequence split over reads at any byte is still one sequence."""
 
-    __slots__ = ("_half", "_keyboards", "_modified_keys", "changed", "cursor_shown", "listener", "on", "reads_lines")
+    __slots__ = ("_half", "_keyboards", "_modified_keys", "changed", "cursor_shown", "on", "reads_lines")
 
     def __init__(self) -> None:
         self.on: set[int] = set()
@@ -38,7 +38,6 @@ class Modes:
         self._keyboards: dict[bool, list[bytes]] = {False: [], True: []}
         self._modified_keys = b""
         self._half = b""
-        self.listener: Callable[[bytes], None] | None = None
         """Hears all that is fed: somebody who has to know more of the terminal than its modes."""
 
     @property
@@ -66,8 +65,6 @@ class Modes:
 
     def feed(self, chunk: bytes) -> bool:
         """Read the next bytes; True if a mode may have changed."""
-        if self.listener:
-            self.listener(chunk)
         # One search for a byte is all that ordinary output costs.
         if not self._half and chunk.find(_ESC) < 0:
             return False

@@ -148,10 +148,14 @@ class Session:
         self._fresh.set()
 
     async def _show(self, chunk: bytes) -> None:
-        async with self._writing:
-            await self._outlet.write(chunk)
-        if self._status and not self._status.fits_screen(alternate=self._watch.modes.alternate):
-            await self._fit.follow_screen(self._status)
+        if self._status is None:
+            await self._write(chunk)
+            return
+        for piece in self._status.pieces(chunk):
+            self._status.hear(piece)
+            await self._write(piece)
+            if not self._status.fits_screen:
+                await self._fit.follow_screen(self._status)
 
     async def _carry_keys(self) -> None:
         if not is_given(STDIN):
@@ -272,5 +276,8 @@ class Session:
     async def _say(self, text: bytes) -> None:
         """Write something of our own between two pieces of the program's output."""
         if text:
-            async with self._writing:
-                await self._outlet.write(text)
+            await self._write(text)
+
+    async def _write(self, data: bytes) -> None:
+        async with self._writing:
+            await self._outlet.write(data)

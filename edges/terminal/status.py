@@ -1,6 +1,7 @@
 """Status: one protected row at the bottom of our terminal, kept out of the program's reach by the scroll region."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from wcwidth import wcwidth
@@ -13,6 +14,10 @@ PERIOD: Final = 0.5
 """Seconds between two looks at the text."""
 _SMALLEST: Final = 4
 """With fewer rows than this a program needs them all."""
+_LEAVES: Final = re.compile(
+    rb"\x1b(?:\[(?P<row>[0-9]{1,9})(?:;[0-9]*[Hf]|[dHf])|(?P<switch>\[\?[0-9;]*[hl])|\[[0-9;]*r|\[!p|c)"
+)
+"""To a row of the screen, to another screen, or to a region that may be the whole."""
 
 
 class StatusRow:
@@ -57,13 +62,31 @@ class StatusRow:
         """True if the program's output stopped inside a sequence or a character: nothing may be written now."""
         return self._cursor.half
 
-    def fits_screen(self, *, alternate: bool) -> bool:
+    @property
+    def alternate(self) -> bool:
+        """True while the program draws on the alternate screen, which is its own."""
+        return self._cursor.alternate
+
+    @property
+    def fits_screen(self) -> bool:
         """True if it is taken as it should be: not on the alternate screen, and on the other one protected."""
-        return not self.taken if alternate else self.shown
+        return not self.taken if self.alternate else self.shown
 
     def stands(self, rows: int, columns: int) -> bool:
         """True if nothing is to be done on a screen of that size: the row is there, or there is none, as none is to spare."""
         return (self._rows, self._columns) == (rows, columns) or (rows < _SMALLEST and not self.taken)
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        """The output, cut behind what may lead out of the program's rows: there the row is to be looked after at once."""
+        begun = 0
+        for found in _LEAVES.finditer(chunk):
+            row = found["row"]
+            within = row is not None and int(row) < self._rows
+            if found["switch"] or (self.taken and not within):
+                yield chunk[begun : found.end()]
+                begun = found.end()
+        if begun < len(chunk):
+            yield chunk[begun:]
 
     def hear(self, chunk: bytes) -> None:
         """The program prints this."""

@@ -25,7 +25,6 @@ class Both:
             write(first)
         self.real.write(self.status.claim(ROWS + 1, COLUMNS))
         self.modes = Modes()
-        self.modes.listener = self.status.hear
         self.painted = 0
 
     @property
@@ -35,12 +34,17 @@ class Both:
     def print(self, data):
         self.bare.write(data)
         self.modes.feed(data)
-        self.real.write(data)
-        # As the session does after each output.
-        if self.alternate != self.status.shown or self.status.half:
+        for piece in self.status.pieces(data):
+            self.status.hear(piece)
+            self.real.write(piece)
+            self.look_after()
+
+    def look_after(self):
+        """As the session does after each piece of output."""
+        if self.status.fits_screen or self.status.half:
             return
         if self.status.taken:
-            self.real.write(self.status.release() if self.alternate else self.status.mend())
+            self.real.write(self.status.release() if self.status.alternate else self.status.mend())
         else:
             self.real.write(self.status.claim(ROWS + 1, COLUMNS))
 
@@ -78,10 +82,10 @@ PARTS = {
 }
 
 
-def runs_out(both, part):
+def runs_out(bare, part):
     """From below its region the program would go on below its last row, where the other terminal has one more."""
-    margins = both.bare.margins
-    if margins is None or both.bare.cursor.y <= margins.bottom:
+    margins = bare.margins
+    if margins is None or bare.cursor.y <= margins.bottom:
         return False
     return not part.startswith("\x1b") or part[-1] in "BDEe" or "x" in part
 
@@ -102,13 +106,21 @@ def script(chance):
 def test_whatever_a_program_prints_the_screen_is_the_one_without_the_row(hundred) -> None:
     painted = 0
     for seed in range(100 * hundred, 100 * hundred + 100):
-        chance, both, printed = random.Random(seed), Both(), []
+        chance, both, printed, begun = random.Random(seed), Both(), [], b""
+        ahead = Terminal(COLUMNS, ROWS)
         for part in script(chance):
-            if runs_out(both, part):
+            if runs_out(ahead, part):
                 continue
+            ahead.write(part.encode())
             printed.append(part)
             data = part.encode()
-            cut = chance.randint(0, len(data))
+            cut = chance.randint(0, len(data)) if chance.random() < 0.5 else 0
+            if cut == 0 and chance.random() < 0.5:
+                # What comes next is read together with it.
+                begun += data
+                continue
+            data, begun = begun + data, b""
+            cut += len(data) - len(part.encode())
             for piece in (data[:cut], data[cut:]):
                 both.print(piece)
                 if chance.random() < 0.5:

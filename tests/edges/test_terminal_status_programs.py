@@ -113,6 +113,15 @@ def test_the_row_of_before_a_full_screen_is_gone_after_it_too(server) -> None:
     one_row(screen, "dev", 35)
 
 
+def test_a_program_that_ends_below_its_last_row_leaves_a_row_for_the_prompt(server) -> None:
+    """As top does: to the row behind the last one, and a new line, in one write."""
+    script = r"printf '\033[H\033[2J'; seq 1 $(($(stty size | cut -d' ' -f1) - 1)); printf 'last\033[%d;1H\r\n' 24"
+    screen = with_row(server, ["sh", "-c", f"read go; {script}; printf 'say: '; cat"])
+    screen.keys("Enter")
+    screen.sees("say:")
+    assert above(screen)[-3:] == ["22", "last", "say:"]
+
+
 def parts_of(sizes, part):
     """The sizes between two pauses."""
     parts = [[]]
