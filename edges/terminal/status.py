@@ -137,9 +137,11 @@ class StatusRow:
         cursor = self._cursor
         if not (self._wonders and self.shown and self._fits) or cursor.alternate or cursor.certain or self.half:
             return b""
-        self._wonders, self._believes = False, True
-        cursor.mark()
-        return self.whereabouts.ask()
+        question = self.whereabouts.ask()
+        if question:
+            self._wonders, self._believes = False, True
+            cursor.mark()
+        return question
 
     def paint(self, *, again: bool = False) -> bytes:
         """Draw the row if its text is new, or ``again`` because the program may have drawn over it."""

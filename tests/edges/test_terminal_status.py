@@ -87,3 +87,13 @@ def test_any_text_stays_within_its_row(text: str) -> None:
     shown, status = Shown(), StatusRow(lambda: text)
     shown.write(b"a\r\nb" + status.claim(6, 20) + b"!")
     assert shown.rows[:5] == ["a", "b!", "", "", ""]
+
+
+def test_the_question_that_had_to_wait_for_the_programs_own_is_asked_later() -> None:
+    status = StatusRow(lambda: "2 pending")
+    status.claim(6, 20)
+    status.hear(b"\x1b[6n")
+    assert status.ask() == b""
+    assert status.whereabouts.take(b"\x1b[3;1R") == b"\x1b[3;1R"
+    assert status.ask() == b"\x1b[6n"
+    assert status.ask() == b"", "nothing has happened since"
