@@ -1,5 +1,6 @@
 """Background: ``tocsin run`` that is started there waits for its terminal, and begins with a usual one when it has it."""
 
+import re
 import runpy
 import subprocess
 from pathlib import Path
@@ -27,11 +28,20 @@ def state_of(screen) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout[:1]
 
 
+def jobs(screen) -> str:
+    """What the shell says of its one job."""
+    screen.keys("clear; jobs", "Enter")
+    said = re.compile(r"^\[1\].*(?:stopped|suspended|running).*", re.MULTILINE)
+    return until(lambda: said.search(screen.text().lower()), screen.text)[0]
+
+
 def started(server, shell, command):
     screen = server.screen("shell", shell, files=PAGE)
     screen.sees("ready$")
     screen.keys(f"{command} &", "Enter")
     until(lambda: state_of(screen) == "T", "that it waits for its terminal")
+    # A shell that has not noticed that all of the job stopped would not wake it.
+    until(lambda: "running" not in jobs(screen), screen.text)
     screen.keys("fg", "Enter")
     until(lambda: "cat" in screen.foreground(), screen.text)
     return screen
